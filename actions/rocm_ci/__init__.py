@@ -1,1 +1,3 @@
-"""What runs inside a job: the five checks and what they share. See DESIGN in docs/architecture.md."""
+"""What runs inside a job: the checks, the gate, and what they share. See docs/architecture.md."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,70 @@
+"""A click group that imports a subcommand only when it is called, and prints this project's errors.
+
+Both commands, `rocm-ci` and `rocm-ci-gen`, are such groups: `--help` must not pay for Jinja2, jsonschema
+or requests.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from rocm_ci.runner.errors import Code, RocmCiError
+
+
+@dataclass(frozen=True)
+class LazyCommand:
+    """Where a subcommand lives: the module with the attribute `command`, and its line in `--help`."""
+
+    module: str
+    short_help: str
+
+
+class CommandGroup(click.Group):
+    """Subcommands by name, from a table of `LazyCommand`; an error is a message and an exit code."""
+
+    def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = dict(lazy)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table, which is the order of use."""
+        return [*self.lazy, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the subcommand's module now."""
+        entry = self.lazy.get(cmd_name)
+        if entry is None:
+            return super().get_command(ctx, cmd_name)
+        command = importlib.import_module(entry.module).command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{entry.module}.command is no click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of subcommands from the table, without importing one."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help) for name, entry in self.lazy.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the subcommand; an error of ours becomes a message on stderr and its exit code."""
+        try:
+            return super().invoke(ctx)
+        except RocmCiError as error:
+            print_error(error)
+            ctx.exit(int(error.code))
+        except BrokenPipeError:
+            # The reader (`| head`) went away: what it wanted to see it has seen. Not a result of the check.
+            ctx.exit(int(Code.INFRA))
+
+
+def print_error(error: RocmCiError) -> None:
+    """Print an error and its help line to stderr; coloured on a terminal (click strips it elsewhere)."""
+    click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
+    if error.help:
+        click.echo(click.style("help: ", fg="cyan") + error.help, err=True)
