@@ -104,7 +104,9 @@ def stand_ins(workflow: str, own: str, folder: Path) -> dict[str, Path]:
             "  steps:\n"
             "    - shell: bash\n"
             "      env: {NAME: '${{ inputs.name }}', FILES: '${{ inputs.path }}'}\n"
-            '      run: |\n        echo "stand-in: would keep $NAME:"; echo "$FILES" | xargs -r -d "\\n" ls -l || true\n'
+            "      run: |\n"
+            '        echo "stand-in: would keep $NAME:"\n'
+            '        echo "$FILES" | xargs -r -d "\\n" ls -l || true\n'
         )
         commit_all(root, "stand-in")
         made[f"{repository}@{ref}"] = root
