@@ -39,7 +39,7 @@ def generate(*arguments: str) -> None:
 
 
 def run_workflow(name: str, project: Path, expected: dict[str, str], tell: tuple[str, ...]) -> bool:
-    """Run the workflow with act, print each job's result and the lines that explain it; True when all is as expected."""
+    """Run the workflow with act, print each job's result and the lines that explain it; True when as expected."""
     work = DEMO / "act" / name
     work.mkdir(parents=True)
     result = local_act.run(REPOSITORY, project, work)

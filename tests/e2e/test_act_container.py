@@ -1,0 +1,98 @@
+"""A rendered workflow in a podman container, with stand-ins for /dev/kfd and /dev/dri (`make container`)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import local_act
+import podman_service
+import pytest
+from click.testing import CliRunner
+
+import rocm_ci_gen.cli
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+pytestmark = [pytest.mark.container, pytest.mark.act]
+
+# hipify-check on the GPU runner, so that it runs in the job container with every option that a GPU stage gets.
+MANIFEST = f"""\
+version: 1
+runners:
+  mi250:
+    labels: [self-hosted, roc-gpu-mi200]
+    gfx: gfx90a
+    gpus: 1
+    groups: [video, 109]
+container:
+  image: {podman_service.IMAGE}
+  devices: ["/dev/null:/dev/kfd", "/dev/null:/dev/dri/renderD128"]
+  ipc: host
+  env: {{ROCM_CI_TEST: "a b"}}
+stages:
+  hipify-check:
+    runner: mi250
+    source: [src]
+    before:
+      - {{name: Look around, run: 'echo "groups: $(id -G)"; ls -l /dev/kfd /dev/dri; echo "env: $ROCM_CI_TEST"'}}
+"""
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    podman_service.install_missing()
+    work = tmp_path_factory.mktemp("podman")
+    podman_service.build_image(work)
+    with podman_service.service(work) as environ:
+        yield environ
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return local_act.snapshot(PROJECT, tmp_path_factory.mktemp("rocm-ci"))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "user"
+    shutil.copytree(PROJECT / "examples" / "hip-saxpy", root)
+    (root / ".rocm-ci.yml").write_text(MANIFEST)
+    result = CliRunner().invoke(rocm_ci_gen.cli.main, ["render", "--manifest", str(root / ".rocm-ci.yml")])
+    assert result.exit_code == 0, result.output
+    local_act.commit_all(root, "CI")
+    return root
+
+
+def run(repository: Path, project: Path, tmp_path: Path, engine: dict[str, str]) -> local_act.ActRun:
+    work = tmp_path / "work"
+    work.mkdir(exist_ok=True)
+    labels = ("ubuntu-latest", "self-hosted", "roc-gpu-mi200")
+    images = dict.fromkeys(labels, podman_service.IMAGE)
+    return local_act.run(repository, project, work, local_act.ActOptions(images=images, environ=engine))
+
+
+def test_green_in_the_container_with_devices_groups_and_environment(
+    repository: Path, project: Path, tmp_path: Path, engine: dict[str, str]
+) -> None:
+    result = run(repository, project, tmp_path, engine)
+    assert result.code == 0, result.log
+    assert result.jobs == {"plan": "success", "hipify-check": "success", "gate": "success"}
+    groups = next(line for line in result.log.splitlines() if "] groups:" in line).split()
+    assert {"44", "109"} <= set(groups)
+    assert "/dev/kfd" in result.log
+    assert "renderD128" in result.log
+    assert "env: a b" in result.log
+
+
+def test_red_in_the_container_on_a_live_cuda_call(
+    repository: Path, project: Path, tmp_path: Path, engine: dict[str, str]
+) -> None:
+    source = repository / "src" / "saxpy.hip"
+    source.write_text(source.read_text().replace("hipFree(dx)", "cudaFree(dx)"))
+    local_act.commit_all(repository, "a CUDA call")
+    result = run(repository, project, tmp_path, engine)
+    assert result.code != 0
+    assert result.jobs == {"plan": "success", "hipify-check": "failure", "gate": "failure"}
+    assert "cudaFree" in result.log
