@@ -35,12 +35,18 @@ class ActRun:
 
 @dataclass(frozen=True)
 class ActOptions:
-    """How act is called. `images` maps a runner label to a container image; every other label runs on the host."""
+    """How act is called.
+
+    `images` maps a runner label to a container image; every other label runs on the host. `environ` is added to act's own
+    environment, `variables` to that of the steps; `container_options` are options of `docker create`.
+    """
 
     event: str = "push"
     payload: Mapping[str, object] = field(default_factory=dict)
     images: Mapping[str, str] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    container_options: str = ""
     timeout_s: float = 600
 
 
@@ -168,6 +174,10 @@ def run(repository: Path, project: Path, work: Path, options: ActOptions | None 
         command += ["--local-repository", f"{name}={folder}"]
     for label in runner_labels(workflow):
         command += ["--platform", f"{label}={options.images.get(label, '-self-hosted')}"]
+    for name, value in options.variables.items():
+        command += ["--env", f"{name}={value}"]
+    if options.container_options:
+        command += ["--container-options", options.container_options]
     done = subprocess.run(
         command,
         cwd=repository,

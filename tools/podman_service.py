@@ -48,7 +48,7 @@ def install_missing() -> None:
 
 
 def build_image(work: Path) -> None:
-    """Make the image `IMAGE` unless podman has it: Debian with Python, pip and git, and no ROCm at all (about 2 min)."""
+    """Make the image `IMAGE` unless podman has it: Debian with Python, pip and git, no ROCm (about 2 min)."""
     if subprocess.run(["podman", "image", "exists", IMAGE]).returncode == 0:
         return
     root = work / "rootfs"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,18 +67,49 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def run(repository: Path, project: Path, tmp_path: Path, engine: dict[str, str]) -> local_act.ActRun:
+@pytest.fixture(scope="module")
+def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What an offline node needs: the locked wheels for the image's Python."""
+    folder = tmp_path_factory.mktemp("wheels")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--require-hashes",
+        "--only-binary=:all:",
+        "--no-deps",
+    ]
+    command += [
+        "--python-version=3.11",
+        f"--dest={folder}",
+        f"--requirement={PROJECT / 'actions' / 'requirements.lock'}",
+    ]
+    subprocess.run(command, check=True)
+    return folder
+
+
+@pytest.fixture
+def options(engine: dict[str, str], wheelhouse: Path) -> local_act.ActOptions:
+    return local_act.ActOptions(
+        images=dict.fromkeys(("ubuntu-latest", "self-hosted", "roc-gpu-mi200"), podman_service.IMAGE),
+        environ=engine,
+        variables={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheelhouse"},
+        container_options=f"--volume={wheelhouse}:/wheelhouse:ro",
+    )
+
+
+def run(repository: Path, project: Path, tmp_path: Path, options: local_act.ActOptions) -> local_act.ActRun:
     work = tmp_path / "work"
     work.mkdir(exist_ok=True)
-    labels = ("ubuntu-latest", "self-hosted", "roc-gpu-mi200")
-    images = dict.fromkeys(labels, podman_service.IMAGE)
-    return local_act.run(repository, project, work, local_act.ActOptions(images=images, environ=engine))
+    return local_act.run(repository, project, work, options)
 
 
 def test_green_in_the_container_with_devices_groups_and_environment(
-    repository: Path, project: Path, tmp_path: Path, engine: dict[str, str]
+    repository: Path, project: Path, tmp_path: Path, options: local_act.ActOptions
 ) -> None:
-    result = run(repository, project, tmp_path, engine)
+    result = run(repository, project, tmp_path, options)
     assert result.code == 0, result.log
     assert result.jobs == {"plan": "success", "hipify-check": "success", "gate": "success"}
     groups = next(line for line in result.log.splitlines() if "] groups:" in line).split()
@@ -87,12 +120,12 @@ def test_green_in_the_container_with_devices_groups_and_environment(
 
 
 def test_red_in_the_container_on_a_live_cuda_call(
-    repository: Path, project: Path, tmp_path: Path, engine: dict[str, str]
+    repository: Path, project: Path, tmp_path: Path, options: local_act.ActOptions
 ) -> None:
     source = repository / "src" / "saxpy.hip"
     source.write_text(source.read_text().replace("hipFree(dx)", "cudaFree(dx)"))
     local_act.commit_all(repository, "a CUDA call")
-    result = run(repository, project, tmp_path, engine)
+    result = run(repository, project, tmp_path, options)
     assert result.code != 0
     assert result.jobs == {"plan": "success", "hipify-check": "failure", "gate": "failure"}
     assert "cudaFree" in result.log
