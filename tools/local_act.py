@@ -37,8 +37,8 @@ class ActRun:
 class ActOptions:
     """How act is called.
 
-    `images` maps a runner label to a container image; every other label runs on the host. `environ` is added to act's own
-    environment, `variables` to that of the steps; `container_options` are options of `docker create`.
+    `images` maps a runner label to a container image; every other label runs on the host. `environ` is added to act
+    itself, `variables` to the steps; `container_options` are options of `docker create`.
     """
 
     event: str = "push"
