@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import local_act
-import podman_service
 import pytest
 from click.testing import CliRunner
 
+import local_act
+import podman_service
 import rocm_ci_gen.cli
 
 PROJECT = Path(__file__).resolve().parents[2]

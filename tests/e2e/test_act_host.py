@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import local_act
 import pytest
 from click.testing import CliRunner
 
+import local_act
 import rocm_ci_gen.cli
 
 PROJECT = Path(__file__).resolve().parents[2]
