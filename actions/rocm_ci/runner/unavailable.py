@@ -1,0 +1,34 @@
+"""Commands that exist by name, options and help, and whose check this version does not have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+from rocm_ci.runner.errors import NotAvailable
+from rocm_ci.runner.stage import StageContext, run_stage
+from rocm_ci.runner.version import VERSION
+
+
+def not_available(what: str, remedy: str) -> NotAvailable:
+    """The error for `what`, which this version does not have.
+
+    Args:
+        what: the command or option, as the user wrote it.
+        remedy: what to do, a full clause.
+    """
+    return NotAvailable(
+        f"{what} is not available in this version of rocm-ci ({VERSION}); nothing was checked: this is not a pass",
+        help=remedy,
+    )
+
+
+def run_unavailable(stage: str, report: Path | None) -> int:
+    """Run a stage that is not built: exit code 2, with a report and a record like any other."""
+
+    def check(_: StageContext) -> NoReturn:
+        raise not_available(
+            stage, f"remove the stage {stage} from the manifest or the workflow until a release of rocm-ci has it"
+        )
+
+    return run_stage(stage, check, report=report)

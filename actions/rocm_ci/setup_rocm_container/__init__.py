@@ -1,0 +1,1 @@
+"""setup-rocm-container: is this node and container fit for ROCm work. In: options. Out: devices, driver, checks."""
