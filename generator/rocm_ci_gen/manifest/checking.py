@@ -1,0 +1,81 @@
+"""The whole check of a manifest: bytes in, a resolved manifest and every diagnostic out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocm_ci_gen.manifest import nodes, schema_check, versions
+from rocm_ci_gen.manifest.diagnostics import Diagnostic
+from rocm_ci_gen.manifest.findings import Finding, Flaw, Path, Severity, dotted
+from rocm_ci_gen.manifest.model import Manifest
+from rocm_ci_gen.manifest.nodes import Mapping, Node
+from rocm_ci_gen.manifest.resolve import resolve
+from rocm_ci_gen.manifest.rules import severity
+from rocm_ci_gen.manifest.source import SourceText, decode
+from rocm_ci_gen.manifest.words import printable
+
+_LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Result of `check`. `manifest` is None where there is at least one error; diagnostics are in file order."""
+
+    manifest: Manifest | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that make the manifest unusable."""
+        return tuple(item for item in self.diagnostics if item.severity == "error")
+
+
+def check(data: bytes, name: str) -> Checked:
+    """Check the bytes of a manifest; never raises, whatever the bytes.
+
+    Args:
+        data: content of the file.
+        name: the file as the diagnostics shall name it.
+    """
+    source, flaws = decode(data, name)
+    root: Node | None = None
+    if not flaws:
+        root, flaws = nodes.read(source)
+    diagnostics = [_from_flaw(source, flaw) for flaw in flaws]
+    if root is not None:
+        flawed = {flaw.path for flaw in flaws if flaw.path}
+        diagnostics += [_from_finding(source, root, finding) for finding in _findings(root, flawed)]
+    diagnostics.sort(key=lambda item: (item.line, item.column, item.severity))
+    wrong = any(item.severity == "error" for item in diagnostics)
+    manifest = resolve(root) if isinstance(root, Mapping) and not wrong else None
+    return Checked(manifest, tuple(diagnostics))
+
+
+def _findings(root: Node, flawed: set[Path]) -> list[Finding]:
+    version = versions.finding(root)
+    if version is not None:
+        return [version]
+    return [finding for finding in schema_check.findings(root) if finding.path not in flawed]
+
+
+def _from_flaw(source: SourceText, flaw: Flaw) -> Diagnostic:
+    return _diagnostic(source, severity(flaw.rule), flaw.offset, flaw.rule, flaw.message, flaw.fix, flaw.path)
+
+
+def _from_finding(source: SourceText, root: Node, finding: Finding) -> Diagnostic:
+    offset = nodes.offset(root, finding.path, on_key=finding.on_key)
+    return _diagnostic(source, severity(finding.rule), offset, finding.rule, finding.message, finding.fix, finding.path)
+
+
+def _diagnostic(
+    source: SourceText, level: Severity, offset: int, rule: str, message: str, fix: str, path: Path
+) -> Diagnostic:
+    line, column = source.position(offset)
+    return Diagnostic(
+        level, source.name, line, column, _one_line(message), _one_line(fix), dotted(path), source.line(line), rule
+    )
+
+
+def _one_line(text: str) -> str:
+    """The text without anything that a terminal would act on, and not longer than a person reads."""
+    return printable(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
