@@ -2,165 +2,161 @@
 
 from __future__ import annotations
 
-import importlib
+import os
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import NoReturn
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 import click
 
+from rocm_ci import __version__
+from rocm_ci.command_group import CommandGroup, LazyCommand, print_error
 from rocm_ci.runner.errors import Code, InfraError, RocmCiError, UsageError
 from rocm_ci.runner.options import CONTEXT_SETTINGS
-from rocm_ci.runner.version import VERSION
 
-SUBCOMMANDS: dict[str, tuple[str, str]] = {
-    "setup-rocm-container": (
-        "rocm_ci.setup_rocm_container.command",
-        "Check that this node and container are fit for ROCm work.",
+COMMANDS = {
+    "setup-rocm-container": LazyCommand(
+        "rocm_ci.setup_rocm_container.command", "Check that this node and container are fit for ROCm work."
     ),
-    "hipify-check": (
-        "rocm_ci.hipify_check.command",
-        "Find CUDA calls that HIP cannot serve.",
+    "hipify-check": LazyCommand("rocm_ci.hipify_check.command", "Find CUDA calls that HIP cannot serve."),
+    "kernel-tests": LazyCommand(
+        "rocm_ci.kernel_tests.command", "Run kernel tests and benchmarks on the GPUs of this node."
     ),
-    "kernel-tests": (
-        "rocm_ci.kernel_tests.command",
-        "Run kernel tests and benchmarks on the GPUs of this node.",
+    "sglang-regression": LazyCommand(
+        "rocm_ci.sglang_regression.command", "Serve a model and compare its speed with a baseline."
     ),
-    "sglang-regression": (
-        "rocm_ci.sglang_regression.command",
-        "Serve a model and compare latency and throughput with a baseline.",
-    ),
-    "vram-probe": (
-        "rocm_ci.vram_probe.command",
-        "Watch GPU memory while a command runs; find leaks.",
-    ),
-    "gate": (
-        "rocm_ci.gate.command",
-        "Decide the one required check from all jobs and their evidence.",
-    ),
-    "verdict": (
-        "rocm_ci.runner.command",
-        "End what a stage left running and exit with its code.",
-    ),
+    "vram-probe": LazyCommand("rocm_ci.vram_probe.command", "Watch GPU memory while a command runs; find leaks."),
+    "gate": LazyCommand("rocm_ci.gate.command", "Decide the one required check from all jobs and their evidence."),
+    "verdict": LazyCommand("rocm_ci.runner.command", "End what a stage left running and exit with its code."),
 }
-"""Name → (module that has `command`, short help)."""
-
-NOT_BUILT: dict[str, str] = {
-    "triage": "Find the first cause in a log, and whether it is the node's or the code's.",
-    "report": "Join the reports of all stages into one.",
-    "baseline": "Keep and compare performance baselines.",
-}
-"""Names that a later version has."""
-
-STAGES = frozenset(SUBCOMMANDS) - {"verdict"}
+STAGES = frozenset(COMMANDS) - {"verdict"}
 """Subcommands that leave a record, also when their options are wrong."""
 
-EPILOG = """\b
-Exit codes: 0 passed, 1 the code under test failed, 2 wrong use, 3 the node or its
-environment is at fault; 128 + N when signal N stopped it (130 for Ctrl-C).
+NOT_BUILT = {
+    "triage": "Find the first cause in a log: the node's fault or the code's.",
+    "report": "Join the reports of all stages into one.",
+    "baseline": "Keep performance baselines and compare with them.",
+}
+"""Names that are kept for a later version."""
+
+_EPILOG = """\b
+Examples:
+  rocm-ci hipify-check src                       which CUDA calls can HIP not serve?
+  rocm-ci kernel-tests tests/unit --device all   the kernel tests on every GPU
 
 \b
-Example:
-  rocm-ci hipify-check src --fail-on unsupported
-"""
+Exit codes: 0 passed, 1 the code under test failed, 2 wrong use, 3 the node or its environment
+is at fault; 128 + N when signal N stopped it (130 for Ctrl-C)."""
 
 
-class LazyGroup(click.Group):
-    """A group whose subcommands are imported when they are run; `--help` imports none."""
+class StageGroup(CommandGroup):
+    """The subcommands; in an action their errors also reach the record, where the second step finds them."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Names in the order of a job."""
-        return [*SUBCOMMANDS, *NOT_BUILT]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import one subcommand.
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the subcommand, or stand in for one that a later version has.
 
         Raises:
-            InfraError: its module cannot be imported; the installation is broken.
+            InfraError: its module cannot be imported.
         """
         if cmd_name in NOT_BUILT:
             return _not_built(cmd_name)
-        if cmd_name not in SUBCOMMANDS:
-            return None
-        module_name, _ = SUBCOMMANDS[cmd_name]
         try:
-            command = importlib.import_module(module_name).command
+            return super().get_command(ctx, cmd_name)
         except ImportError as error:
             raise InfraError(
                 f"rocm-ci {cmd_name} cannot be loaded: {error}",
                 help="the installation is incomplete; install rocm-ci again",
             ) from error
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{module_name}.command is no click command")
-        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the subcommand; an unknown name gets the nearest known one as advice."""
-        name = args[0] if args else ""
-        if name and not name.startswith("-") and name not in SUBCOMMANDS and name not in NOT_BUILT:
-            import difflib
-
-            near = difflib.get_close_matches(name, [*SUBCOMMANDS, *NOT_BUILT], n=1)
+        names = [*COMMANDS, *NOT_BUILT]
+        if args and not args[0].startswith("-") and args[0] not in names:
+            near = get_close_matches(args[0], names, n=1)
             advice = f" Did you mean '{near[0]}'?" if near else ""
-            raise click.UsageError(f"No such command '{name}'.{advice}", ctx)
+            raise click.UsageError(f"No such command '{args[0]}'.{advice}", ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the subcommands from the table."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in SUBCOMMANDS.items()])
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands, then the names that this version does not have."""
+        super().format_commands(ctx, formatter)
         with formatter.section("Not available in this version"):
             formatter.write_dl(list(NOT_BUILT.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the subcommand; `main` handles its errors, for it knows the command line."""
+        return click.Group.invoke(self, ctx)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command line; the exit code, or in standalone mode the process's end."""
+        words = list(sys.argv[1:] if args is None else args)
+        code = self._run(words, prog_name or "rocm-ci", complete_var, extra)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def _run(self, words: list[str], prog_name: str, complete_var: str | None, extra: dict[str, Any]) -> int:
+        try:
+            result = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            if _deferred(words):
+                return _fail(words, _usage_error(error))
+            error.show()
+            return int(Code.USAGE)
+        except RocmCiError as error:
+            if _deferred(words):
+                return _fail(words, error)
+            print_error(error)
+            return int(error.code)
+        except BrokenPipeError:
+            # The reader (`| head`) went away: what it wanted to see it has seen. Not a result of the check.
+            return int(Code.INFRA)
+        except click.Abort:
+            click.echo("stopped", err=True)
+            return 128 + 2
+        except Exception as error:  # ours, before a stage could run and report it
+            broken = InfraError(
+                f"internal error of rocm-ci: {type(error).__name__}: {error}", help="please report this"
+            )
+            if _deferred(words):
+                return _fail(words, broken)
+            print_error(broken)
+            return int(Code.INFRA)
+        return result if isinstance(result, int) else int(Code.PASSED)
 
 
 @click.group(
     "rocm-ci",
-    cls=LazyGroup,
+    cls=StageGroup,
+    lazy=COMMANDS,
     context_settings={key: CONTEXT_SETTINGS[key] for key in ("help_option_names", "max_content_width")},
-    epilog=EPILOG,
+    epilog=_EPILOG,
 )
-@click.version_option(VERSION, prog_name="rocm-ci")
-def group() -> None:
+@click.version_option(__version__, prog_name="rocm-ci")
+def main() -> None:
     """CI checks on real AMD GPUs: on a laptop, in GitHub Actions, GitLab CI and Jenkins."""
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run `rocm-ci`; the exit code.
-
-    Errors in the options of a stage reach its report and record too, where an action's second step finds them.
-    """
-    words = list(sys.argv[1:] if args is None else args)
-    try:
-        result = group.main(words, prog_name="rocm-ci", standalone_mode=False)
-        return result if isinstance(result, int) else int(Code.PASSED)
-    except click.ClickException as error:
-        return _fail(words, _usage_error(error), partial(error.show, sys.stderr))
-    except RocmCiError as error:
-        return _fail(words, error, partial(_show, error))
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("rocm-ci: stopped", err=True)
-        return 128 + 2
-    except Exception as error:
-        # Before a stage runs there is no report yet that could hold the traceback; `_fail` writes one in an action.
-        broken = InfraError(f"internal error of rocm-ci: {type(error).__name__}: {error}", help="please report it")
-        return _fail(words, broken, partial(_show, broken))
-
-
-def _fail(words: Sequence[str], error: RocmCiError, show: Callable[[], None]) -> int:
-    """Say an error that came before the stage ran: to the person, or in an action to the `verdict` step."""
-    import os
-
+def _deferred(words: Sequence[str]) -> bool:
     from rocm_ci.runner.environ import RunnerEnv
 
-    if words and words[0] in STAGES and RunnerEnv.from_environ(os.environ).deferred:
-        from rocm_ci.runner.stage import fail_stage
+    return bool(words) and words[0] in STAGES and RunnerEnv.from_environ(os.environ).deferred
 
-        return fail_stage(words[0], error)
-    show()
-    return int(error.code)
+
+def _fail(words: Sequence[str], error: RocmCiError) -> int:
+    from rocm_ci.runner.stage import fail_stage
+
+    return fail_stage(words[0], error)
 
 
 def _usage_error(error: click.ClickException) -> RocmCiError:
@@ -169,16 +165,10 @@ def _usage_error(error: click.ClickException) -> RocmCiError:
     return UsageError(error.format_message(), help=f"`{name} --help` lists the options")
 
 
-def _show(error: RocmCiError) -> None:
-    click.echo(f"rocm-ci: {error.message}", err=True)
-    if error.help:
-        click.echo(f"  {error.help}", err=True)
-
-
 def _not_built(name: str) -> click.Command:
     @click.command(
         name,
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
         add_help_option=False,
         help=NOT_BUILT[name],
     )

@@ -61,8 +61,8 @@ def command_line(
         annotation.level,
         cut_utf16(redact(printable(annotation.message)), MESSAGE_LIMIT),
         file=path or None,
-        line=annotation.line if path else None,
-        col=annotation.column if path and annotation.line else None,
+        line=(annotation.line or None) if path else None,
+        col=(annotation.column or None) if path and annotation.line else None,
         title=title or None,
     )
 

@@ -146,7 +146,7 @@ def say_verdict(
     word = result_name(code) or "wrong use"
     console.progress(f"{stage}: {word}: {message}")
     if help:
-        console.progress(f"  {help}")
+        console.progress(f"  help: {help}")
     if annotate and code is not Code.PASSED:
         text = message + (f"\n{help}" if help else "")
         console.command(command_line(Annotation("error", text, title=f"{stage}: {word}"), redact=console.redact))

@@ -65,8 +65,8 @@ class Interrupts:
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
             for signum in _SIGNALS:
-                # A signal that was ignored when we started (nohup) stays ignored.
-                if signal.getsignal(signum) is not signal.SIG_IGN:
+                # nohup's choice stays; SIGINT is ignored in every background command of a script, which is no choice.
+                if signum is not signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
                     self._old[signum] = signal.signal(signum, self._handle)
         return self
 

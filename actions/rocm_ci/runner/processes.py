@@ -23,6 +23,8 @@ from rocm_ci.runner.text import one_line
 
 _LONGEST_LINE = 64 * 1024
 _DRAIN_SECONDS = 2.0
+LEFTOVER_GRACE = Grace(interrupt=3.0)
+"""For what a command that ended by itself left behind: background jobs of a shell ignore SIGINT anyway."""
 
 
 class CommandNotFoundError(InfraError):
@@ -111,7 +113,7 @@ class Running:
             self._reader.join(_DRAIN_SECONDS)
         if living_members(self.group):
             self.left_running = True
-            self._registry.end([self.group])
+            self._registry.end([self.group], LEFTOVER_GRACE)
             if self._reader:
                 self._reader.join(_DRAIN_SECONDS)
         self._registry.forget(self.group)
@@ -237,14 +239,14 @@ class ProcessRegistry:
         with self._lock:
             return [group for group, _ in self._running.values()]
 
-    def end(self, groups: Iterable[Group]) -> None:
-        """End groups.
+    def end(self, groups: Iterable[Group], grace: Grace | None = None) -> None:
+        """End groups, with the registry's grace or another one.
 
         Raises:
             InfraError: one of them survived SIGKILL.
         """
         left = end_groups(
-            list(groups), grace=self.grace, notice=self.console.progress, hurry=self._hurry, poll=self._reap
+            list(groups), grace=grace or self.grace, notice=self.console.progress, hurry=self._hurry, poll=self._reap
         )
         if left:
             raise InfraError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NoReturn
 
+from rocm_ci import __version__
 from rocm_ci.runner.errors import NotAvailable
 from rocm_ci.runner.stage import StageContext, run_stage
-from rocm_ci.runner.version import VERSION
 
 
 def not_available(what: str, remedy: str) -> NotAvailable:
@@ -18,7 +18,7 @@ def not_available(what: str, remedy: str) -> NotAvailable:
         remedy: what to do, a full clause.
     """
     return NotAvailable(
-        f"{what} is not available in this version of rocm-ci ({VERSION}); nothing was checked: this is not a pass",
+        f"{what} is not available in this version of rocm-ci ({__version__}); nothing was checked: this is not a pass",
         help=remedy,
     )
 

@@ -17,7 +17,7 @@ Example:
 
 
 @click.command(STAGE, context_settings=CONTEXT_SETTINGS, epilog=EPILOG)
-@click.argument("argv", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
 @click.option("--phase", type=click.Choice(["start", "stop"]), help="Watch a whole job: start before it, stop after.")
 @click.option("--run", metavar="CMD", help="The command as one line for bash, where no -- COMMAND can be given.")
 @click.option("--interval", metavar="T", help="Time between two samples, as 1s.")
