@@ -1,0 +1,36 @@
+"""Time limits: of the check, kept by rocm-ci itself, and of the job around it."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from rocm_ci_gen.manifest.model import Stage
+from rocm_ci_gen.workflow.errors import RenderError
+
+SERVICE_MINUTES = 10
+"""Limit of plan and gate, which take seconds."""
+MARGIN_MINUTES = 15
+"""What the job gets beyond its check: image, checkout, requirements, extra steps, artifacts."""
+DEFAULTS = {"hipify-check": "15m", "kernel-tests": "60m", "sglang-regression": "90m"}
+"""Limit of a check where the manifest sets none."""
+
+_DURATION = re.compile(r"([0-9]+)(ms|s|m|h)")
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+
+
+def check_limit(stage: Stage) -> str:
+    """Limit of the stage's check, as a duration such as `45m`."""
+    return stage.timeout or DEFAULTS[stage.name]
+
+
+def job_minutes(stage: Stage) -> int:
+    """`timeout-minutes` of the stage's job: longer than the check's own limit, which leaves a log and a report."""
+    return math.ceil(_seconds(check_limit(stage)) / 60) + MARGIN_MINUTES
+
+
+def _seconds(duration: str) -> float:
+    match = _DURATION.fullmatch(duration)
+    if match is None:
+        raise RenderError(f"{duration!r} is no duration such as `90s`, `45m` or `2h`.")
+    return int(match[1]) * _SECONDS[match[2]]
