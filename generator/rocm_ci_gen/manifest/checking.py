@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rocm_ci_gen.manifest import nodes, schema_check, versions
+from rocm_ci_gen.manifest import nodes, schema_check, semantics, versions
 from rocm_ci_gen.manifest.diagnostics import Diagnostic
 from rocm_ci_gen.manifest.findings import Finding, Flaw, Path, Severity, dotted
 from rocm_ci_gen.manifest.model import Manifest
 from rocm_ci_gen.manifest.nodes import Mapping, Node
 from rocm_ci_gen.manifest.resolve import resolve
 from rocm_ci_gen.manifest.rules import severity
+from rocm_ci_gen.manifest.semantics import safety
 from rocm_ci_gen.manifest.source import SourceText, decode
 from rocm_ci_gen.manifest.words import printable
 
-_LONGEST = 600
+_LONGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,10 @@ def _findings(root: Node, flawed: set[Path]) -> list[Finding]:
     version = versions.finding(root)
     if version is not None:
         return [version]
-    return [finding for finding in schema_check.findings(root) if finding.path not in flawed]
+    found = list(safety.expressions(root))
+    told = flawed | {finding.path for finding in found}
+    found += [finding for finding in schema_check.findings(root) if finding.path not in told]
+    return [*found, *semantics.findings(root, told | {finding.path for finding in found})]
 
 
 def _from_flaw(source: SourceText, flaw: Flaw) -> Diagnostic:

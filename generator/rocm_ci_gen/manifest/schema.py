@@ -35,14 +35,15 @@ def load_schema() -> Schema:
 def follow(schema: Schema) -> Schema:
     """The schema with its `$ref` followed; what stands beside the `$ref` wins.
 
-    The description of what was referred to stays readable as `x-format`: a `$defs` entry describes the form of a
-    value, a property describes its meaning.
+    `x-def` is the name of what was referred to, and `x-format` its description: a `$defs` entry describes the form
+    of a value, a property describes its meaning.
     """
     reference = schema.get("$ref")
     if reference is None:
         return schema
-    target = load_schema()["$defs"][reference.removeprefix("#/$defs/")]
-    merged = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    name = reference.removeprefix("#/$defs/")
+    target = load_schema()["$defs"][name]
+    merged = {**target, "x-def": name, **{key: value for key, value in schema.items() if key != "$ref"}}
     if "description" in target:
         merged["x-format"] = target["description"]
     return merged

@@ -46,11 +46,18 @@ def findings(root: Node) -> list[Finding]:
         if known is None or _rank(error) < _rank(known):
             chosen[(path, on_key, several)] = error
     unknown = {path for path, on_key, _ in chosen if on_key}
+    meant = {(*path[:-1], closest(str(path[-1]), _keys_of(path[:-1]))) for path in unknown}
     return [
         _finding(_Case(root, path, error))
-        for (path, on_key, _), error in chosen.items()
-        if on_key or not any(path[:length] in unknown for length in range(1, len(path) + 1))
+        for (path, on_key, missing), error in chosen.items()
+        # What stands under an unknown key cannot be judged, and a misspelt key is not missing as well.
+        if (on_key or not any(path[:length] in unknown for length in range(1, len(path) + 1)))
+        and not (missing and (*path, missing) in meant)
     ]
+
+
+def _keys_of(path: Path) -> list[str]:
+    return list((schema.at(path) or {}).get("properties", {}))
 
 
 def _rank(error: ValidationError) -> int:
@@ -211,7 +218,7 @@ def _dependent(case: _Case) -> Finding:
 
 def _unknown(case: _Case) -> Finding:
     key, parent = str(case.path[-1]), case.path[:-1]
-    allowed = list((schema.at(parent) or {}).get("properties", {}))
+    allowed = _keys_of(parent)
     match = closest(key, allowed)
     place = f"in {_place(parent)}" if parent else "at the top of the manifest"
     message = f"{show(key)} is not a key {place}{did_you_mean(key, allowed)}"
