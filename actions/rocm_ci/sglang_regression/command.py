@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rocm_ci.runner.options import CONTEXT_SETTINGS, report_option
+from rocm_ci.runner.options import CONTEXT_SETTINGS, LINES, report_option
 from rocm_ci.runner.unavailable import run_unavailable
 
 STAGE = "sglang-regression"
@@ -20,17 +20,18 @@ Examples:
 @click.command(STAGE, context_settings=CONTEXT_SETTINGS, epilog=EPILOG)
 @click.option("--engine", type=click.Choice(["sglang", "vllm", "openai"]), help="What serves the model.")
 @click.option("--model", metavar="PATH", help="Model to serve: a folder, or a name on the hub.")
-@click.option("--server-args", metavar="ARGS", help="More arguments for the server, quoted as in a shell.")
+@click.option("--server-args", multiple=True, type=LINES, metavar="ARG", help="One more option for the server.")
 @click.option("--server-command", metavar="CMD", help="Command that serves; {port} and {model} are filled in.")
 @click.option("--base-url", metavar="URL", help="A server that runs already.")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="P", help="Port of the server; a free one by default.")
 @click.option("--requests", type=click.IntRange(min=1), metavar="N", help="Requests to send.")
 @click.option("--concurrency", type=click.IntRange(min=1), metavar="C", help="Requests in flight at once.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="K", help="Tokens to ask for in each request.")
-@click.option("--startup-timeout", metavar="T", help="Time for the server to become ready, as 10m.")
-@click.option("--request-timeout", metavar="T", help="Time for one request, as 60s.")
-@click.option("--baseline", metavar="FILE", help="Baseline to compare with.")
-@click.option("--max-slowdown", metavar="PERCENT", help="Slowdown that is a failure, as 5%.")
+@click.option("--timeout", metavar="T", help="Time limit of the check, as 60m.")
+@click.option("--startup-timeout", metavar="T", help="Time limit until the server answers, as 10m.")
+@click.option("--request-timeout", metavar="T", help="Time limit of one request, as 60s.")
+@click.option("--baseline", metavar="FILE", help="Figures of green runs.")
+@click.option("--max-slowdown", metavar="PERCENT", help="Loss of TTFT or throughput that fails, as 5%.")
 @report_option
 @click.pass_context
 def command(ctx: click.Context, /, report: Path | None, **_: object) -> None:

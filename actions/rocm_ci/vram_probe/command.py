@@ -20,10 +20,10 @@ Example:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND…]")
 @click.option("--phase", type=click.Choice(["start", "stop"]), help="Watch a whole job: start before it, stop after.")
 @click.option("--run", metavar="CMD", help="The command as one line for bash, where no -- COMMAND can be given.")
-@click.option("--interval", metavar="T", help="Time between two samples, as 1s.")
-@click.option("--require-clear", metavar="SIZE", help="VRAM in use before the command that is too much, as 1GiB.")
-@click.option("--max-growth", metavar="SIZE|PERCENT", help="VRAM left in use after it that is a leak, as 10%.")
-@click.option("--prometheus", metavar="FILE", help="Write the samples here for a node_exporter textfile collector.")
+@click.option("--interval", metavar="T", help="Time between two samples, as 50ms.")
+@click.option("--require-clear", metavar="SIZE", help="Most VRAM that may be in use before the command, as 1GiB.")
+@click.option("--max-growth", metavar="SIZE|PERCENT", help="Growth that fails, as 10%.")
+@click.option("--prometheus", metavar="FILE", help="Write the figures as a Prometheus textfile.")
 @report_option
 @click.pass_context
 def command(ctx: click.Context, /, report: Path | None, **_: object) -> None:
