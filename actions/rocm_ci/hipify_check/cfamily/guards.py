@@ -1,0 +1,34 @@
+"""Macros of NVIDIA's compiler and libraries: in ``#if`` they decide silently, and nothing tells when they are wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocm_ci.hipify_check.cfamily.branches import State
+
+if TYPE_CHECKING:
+    from rocm_ci.hipify_check.cfamily.context import Context
+    from rocm_ci.hipify_check.mapping import Entry
+
+_SLUGS = {"v": "version-guard", "c": "compiler-macro", "a": "arch-guard"}
+
+
+def macro(context: Context, start: int, name: str, entry: Entry) -> None:
+    """A version, compiler or architecture macro (kinds v, c, a).
+
+    A condition that also names an AMD macro, in the same chain, is already portable: no finding. So is one that
+    stands in code AMD never sees, or behind a branch that AMD certainly takes.
+    """
+    directive = context.directive(start)
+    verdict = entry.verdict
+    if directive is not None:
+        if directive.names_amd or not directive.reached or directive.outer is not State.LIVE:
+            return
+    elif entry.kind == "a":
+        # Outside #if the name is used as a value, and an AMD build does not have it.
+        verdict = "manual"
+    if context.hits and context.hits[-1].name == name and b"\n" not in context.code[context.hits[-1].offset : start]:
+        return
+    context.add(
+        start, _SLUGS[entry.kind], verdict, name, entry.hip, note=entry.note, library="preprocessor", owned_by=name
+    )

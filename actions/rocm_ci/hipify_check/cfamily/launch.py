@@ -1,0 +1,65 @@
+"""Kernel launches from device code. HIP takes `k<<<...>>>()` on the host as it is, and has no dynamic parallelism."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from rocm_ci.hipify_check.cfamily.context import matching
+
+if TYPE_CHECKING:
+    from rocm_ci.hipify_check.cfamily.context import Context
+
+_LAUNCH = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>\s*)?<<<")
+_DEVICE = re.compile(rb"\b__(?:global|device)__\b")
+_HEAD_END = re.compile(rb"[{};(=]")
+_BRACES = re.compile(rb"[{}]")
+
+
+def launches(context: Context) -> None:
+    """Each launch inside a `__global__` or `__device__` function."""
+    code = context.code
+    bodies = _device_bodies(code)
+    starts = [start for start, _ in bodies]
+    for match in _LAUNCH.finditer(code):
+        at = bisect_right(starts, match.start())
+        if at and match.start() < bodies[at - 1][1]:
+            context.add(match.start(), "launch", "unsupported", match[1].decode(), library="runtime")
+
+
+def _device_bodies(code: bytes) -> list[tuple[int, int]]:
+    """Start and end of each body of device code that is not host code as well, in order."""
+    bodies: list[tuple[int, int]] = []
+    for match in _DEVICE.finditer(code):
+        if bodies and match.start() < bodies[-1][1]:
+            continue
+        opening = _body(code, match.end())
+        line = code.rfind(b"\n", 0, match.start()) + 1
+        if opening < 0 or b"__host__" in code[line:opening]:
+            continue
+        bodies.append((opening, _closing(code, opening)))
+    return bodies
+
+
+def _body(code: bytes, at: int) -> int:
+    """Offset of the `{` of the function whose declaration goes on at `at`; -1 for a declaration or a variable."""
+    for _ in range(16):  # attributes such as __launch_bounds__(256) have brackets of their own
+        match = _HEAD_END.search(code, at)
+        if match is None or match[0] in b"};=":
+            return -1
+        if match[0] == b"{":
+            return match.start()
+        at = matching(code, match.start()) + 1
+        if at == 0:
+            return -1
+    return -1
+
+
+def _closing(code: bytes, opening: int) -> int:
+    depth = 0
+    for match in _BRACES.finditer(code, opening):
+        depth += 1 if match[0] == b"{" else -1
+        if depth == 0:
+            return match.start()
+    return len(code)

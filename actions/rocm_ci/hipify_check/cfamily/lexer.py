@@ -1,0 +1,130 @@
+"""Translation phases 1 to 3 as far as a name search needs them, on bytes, so that no encoding can stop it.
+
+The result keeps every offset: comments and literals become spaces of the same length, so a match in the blanked
+text is at the same place in the spliced one.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+_SPLIT_WORD = re.compile(rb"\\(?<=\w\\)[ \t]*\r?\n\w")
+_SPLICE = re.compile(rb"\\[ \t]*\r?\n")
+
+# Every alternative begins with a plain character: that lets the regex engine skip to the next candidate quickly.
+# The include alternative is here because its name must not be read as code, and a comment may stand before it.
+_COMMON = rb"""/(?:/[^\n]*|\*[^*]*\*+(?:[^/*][^*]*\*+)*/|\*(?s:.*))
+    |"[^"\\\n]*(?:\\(?s:.)[^"\\\n]*)*"?
+    |'(?:[^'\\\n]|\\.){1,24}'
+    |\#[ \t]*include(?:_next)?(?:[ \t]|/\*[^\n]*?\*/)*(?:<(?P<angle>[^>\n]*)>|"(?P<quoted>[^"\n]*)")
+    """
+# A digit separator (1'000) is taken as a number so that its quote does not open a character literal. Digits are
+# everywhere, so these two alternatives join only where a text has the characters they are for.
+_RARE = rb"""
+    |[0-9](?<![A-Za-z_][0-9])(?:[0-9A-Za-z_.]|(?<=[0-9A-Za-z])'(?=[0-9A-Za-z]))*'[0-9A-Za-z_.']*
+    |R(?<![A-TV-Za-km-tv-z0-79_]R)"(?P<delimiter>[^()\\\s"]{0,16})\((?s:.*?)\)(?P=delimiter)"
+    """
+_TOKENS = re.compile(_COMMON, re.VERBOSE)
+_ALL_TOKENS = re.compile(_COMMON + _RARE, re.VERBOSE)
+_HAS_RARE = re.compile(rb"""'(?<=[0-9A-Fa-f]')[0-9A-Fa-f]|R\"""")
+_INCLUDE = re.compile(rb'#[ \t]*include(?:_next)?[ \t]*[<"]([^>"\n]*)')
+
+_BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """One ``#include``: offset of the name in the spliced text, the name, and whether it stands in quotes."""
+
+    offset: int
+    name: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source text in its three states.
+
+    Attributes:
+        raw: The file as read.
+        text: ``raw`` with line continuations taken out.
+        code: ``text`` with comments, literals and include names blanked.
+        includes: In order of appearance, whether or not a branch compiles them.
+    """
+
+    raw: bytes
+    text: bytes
+    code: bytes
+    includes: tuple[Include, ...]
+    _cuts: list[int] = field(default_factory=list)
+    _gaps: list[int] = field(default_factory=list)
+
+    def raw_offset(self, offset: int) -> int:
+        """Offset in ``raw`` of an offset in ``text``."""
+        if not self._cuts:
+            return offset
+        at = bisect_right(self._cuts, offset)
+        return offset + (self._gaps[at - 1] if at else 0)
+
+
+def read(raw: bytes) -> Source:
+    """Splice and blank one source text."""
+    text, cuts, gaps = _splice(raw) if b"\\" in raw else (raw, [], [])
+    code, includes = _blank(text)
+    return Source(raw, text, code, includes, cuts, gaps)
+
+
+def quick_includes(raw: bytes) -> tuple[str, ...]:
+    """Header names of all ``#include`` lines, those in comments as well; for a file that need not be scanned."""
+    return tuple(name.decode("utf-8", "replace").strip() for name in _INCLUDE.findall(raw))
+
+
+def splits_word(raw: bytes) -> bool:
+    """Does a line continuation stand in the middle of a word?"""
+    return _SPLIT_WORD.search(raw) is not None
+
+
+def _splice(raw: bytes) -> tuple[bytes, list[int], list[int]]:
+    parts: list[bytes] = []
+    cuts: list[int] = []
+    gaps: list[int] = []
+    last = length = gap = 0
+    for match in _SPLICE.finditer(raw):
+        start, end = match.span()
+        parts.append(raw[last:start])
+        length += start - last
+        gap += end - start
+        cuts.append(length)
+        gaps.append(gap)
+        last = end
+    if not cuts:
+        return raw, cuts, gaps
+    parts.append(raw[last:])
+    return b"".join(parts), cuts, gaps
+
+
+def _blank(text: bytes) -> tuple[bytes, tuple[Include, ...]]:
+    parts: list[bytes] = []
+    includes: list[Include] = []
+    last = 0
+    tokens = _ALL_TOKENS if _HAS_RARE.search(text) else _TOKENS
+    for match in tokens.finditer(text):
+        start, end = match.span()
+        first = text[start]
+        if first == 35:  # '#': keep the directive, hide the name
+            group = "angle" if match["angle"] is not None else "quoted"
+            inner, stop = match.span(group)
+            includes.append(Include(inner, text[inner:stop].decode("utf-8", "replace").strip(), group == "quoted"))
+            start, end = inner - 1, stop + 1
+        elif 48 <= first <= 57:
+            continue
+        parts.append(text[last:start])
+        token = text[start:end]
+        parts.append(b" " * len(token) if b"\n" not in token else token.translate(_BLANK))
+        last = end
+    if not last:
+        return text, ()
+    parts.append(text[last:])
+    return b"".join(parts), tuple(includes)

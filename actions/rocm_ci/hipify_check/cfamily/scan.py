@@ -1,0 +1,295 @@
+"""Scan one C-family file: a single pass over the CUDA-like words, each handed to the rule that knows it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from rocm_ci.hipify_check import mapping
+from rocm_ci.hipify_check.cfamily import assembly, branches, guards, launch, lexer, namespaces, warp
+from rocm_ci.hipify_check.cfamily.context import Context, is_defined_here, is_foreign, qualifier, word_before
+from rocm_ci.hipify_check.model import Scan
+from rocm_ci.hipify_check.versions import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocm_ci.hipify_check.mapping import Entry
+    from rocm_ci.hipify_check.model import Verdict
+    from rocm_ci.hipify_check.versions import Version
+
+    Rule = Callable[[Context, int, int], None]
+
+# Each alternative begins with plain characters, which lets the engine skip quickly; the look-behind right after
+# them asks for the start of a word. The words are those that any rule or table may know.
+_WORDS = re.compile(
+    rb"""c(?<![0-9A-Za-z_]c)(?:u[A-Za-z]\w+|ub\b|g\b|sr\w+Info\w*|ooperative_groups\b)
+    |C(?<![0-9A-Za-z_]C)(?:U\w+|ub\w+|IG_DATA\w+)
+    |n(?<![0-9A-Za-z_]n)(?:v\w+|pp[is][A-Z_]\w+)
+    |N(?<![0-9A-Za-z_]N)(?:V\w+|pp\w+)
+    |_(?<![0-9A-Za-z_]_)(?:_\w+|Pow_int\b|fdsign\b|ldsign\b|C(?:ub|UB)\w+|nv\w+)
+    |m(?<![0-9A-Za-z_]m)(?:ake_cu\w+|emoryType\b)
+    |g(?<![0-9A-Za-z_]g)(?:cnArch\b|esvdjInfo\w*)
+    |s(?<![0-9A-Za-z_]s)yevjInfo\w*
+    |l(?<![0-9A-Za-z_]l)ibraryPropertyType\w*
+    |M(?<![0-9A-Za-z_]M)AX_CUFFT_ERROR\b
+    |a(?<![0-9A-Za-z_]a)sm\b
+    |t(?<![0-9A-Za-z_]t)hrust\b
+    |w(?<![0-9A-Za-z_]w)mma\b
+    |w(?<![A-Za-z]w)arp_?[sSwtlL]\w+
+    |W(?<![A-Z]W)(?:ARP_?[STWL]\w+|arp_?[Ss]\w+)
+    """,
+    re.VERBOSE,
+)
+_PASTE = re.compile(
+    rb"\b(?:cu(?:da|blas|dnn|fft|rand|sparse|solver|tensor)?|CU(?:DA|BLAS|DNN|FFT|RAND|SPARSE)?_?)[ \t]*##"
+    rb"|##[ \t]*cu(?:da|blas|dnn)\w*"
+)
+_WARP_WORD = re.compile(rb"[A-Za-z0-9_]*")
+_HIP_HEADER = tuple(
+    "hip/ hipblas hipcub hiprand hipfft hipsparse hipsolver rocprim rocblas rocwmma ck/ ck_tile/".split()  # noqa: SIM905
+)
+_POINTER_ATTRIBUTES = re.compile(rb"\b(?:hip|cuda)PointerAttributes?(?:_t)?\b")
+
+
+def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool = False) -> Scan:
+    """Find CUDA in one C, C++, CUDA or HIP source.
+
+    Args:
+        raw: The file's bytes, in any encoding that keeps ASCII as it is.
+        version: ROCm release to hold it against.
+        explicit: Whether the user named that release. If not, builtins that came with it count as missing, because
+            the code should build on the releases before it as well.
+        hipify: Whether hipify runs first: it turns ``__CUDACC__`` into ``__HIPCC__``, so that branch is compiled.
+    """
+    if not _worth_reading(raw, version):
+        return Scan(includes=lexer.quick_includes(raw))
+    source = lexer.read(raw)
+    context = Context(source, branches.walk(source.code, hipify=hipify), version, explicit)
+    context.is_hip = any(
+        include.name.startswith(_HIP_HEADER) and context.live(include.offset) for include in source.includes
+    )
+    defined_at = {define.offset: define for define in context.branches.defines}
+    code = source.code
+    table = mapping.names(version)
+    for match in _WORDS.finditer(code):
+        token = match[0]
+        start, end = match.span()
+        if start in defined_at:
+            _defined(context, start, end, token)
+            continue
+        entry = table.get(token)
+        if entry is not None:
+            _known(context, start, end, token, entry)
+            continue
+        rule = _RULES.get(token)
+        if rule is not None:
+            rule(context, start, end)
+        elif token[:1] in b"wW":
+            warp_word(context, start, end)
+        else:
+            _unknown(context, start, end, token)
+    _includes(context)
+    _pastes(context)
+    if b"<<<" in code and b"__" in code:
+        launch.launches(context)
+    if b"threadIdx" in code:
+        warp.lanes(context)
+    own = context.defines
+    hits = [hit for hit in context.hits if not (hit.owned_by and hit.owned_by in own)]
+    if source.text is not source.raw:
+        hits = [replace(hit, offset=source.raw_offset(hit.offset)) for hit in hits]
+    return Scan(hits, frozenset(own), tuple(include.name for include in source.includes))
+
+
+def _worth_reading(raw: bytes, version: Version) -> bool:
+    """Can there be anything? Most files of a large tree know nothing of GPUs, and this is all they cost."""
+    if _WORDS.search(raw) or b"threadIdx" in raw or b"##" in raw or (b"\\" in raw and lexer.splits_word(raw)):
+        return True
+    return b"include" in raw and any(mapping.header(name, version) for name in lexer.quick_includes(raw))
+
+
+def _defined(context: Context, start: int, end: int, token: bytes) -> None:
+    """``#define NAME``: from here on the name is the file's own."""
+    name = token.decode()
+    if context.live(start):
+        context.defines.add(name)
+    warp.named_size(context, start, end, token)
+
+
+def _known(context: Context, start: int, end: int, token: bytes, entry: Entry) -> None:
+    code = context.code
+    name = token.decode()
+    if entry.kind in "vca":
+        guards.macro(context, start, name, entry)
+        return
+    if is_foreign(code, start) and not _enumerated(context, start):
+        return
+    if b"#" in code and (context.directive(start) or word_before(code, start) == b"undef"):
+        return  # #ifdef NAME and #undef NAME only ask whether it exists
+    if is_defined_here(code, start, end):
+        if context.live(start):
+            context.defines.add(name)
+        return
+    slug = "api"
+    if entry.kind == "i":
+        if _has_builtin(context, name):
+            return
+        slug = "intrinsic"
+    elif entry.library == "device" and entry.kind == "f":
+        slug = "intrinsic"
+    context.add(start, slug, entry.verdict, name, entry.hip, note=entry.note, library=entry.library, owned_by=name)
+
+
+def _enumerated(context: Context, start: int) -> bool:
+    """``cudaMemcpyKind::cudaMemcpyHostToDevice``: qualified by a CUDA type, so it is the API after all."""
+    return qualifier(context.code, start) in mapping.names(context.version)
+
+
+@lru_cache(maxsize=4)
+def _builtins_since() -> dict[str, Version]:
+    return {row[0]: parse(row[5]) for row in mapping.rows("extra_names.tsv") if row[1] == "i" and row[5]}
+
+
+def _has_builtin(context: Context, name: str) -> bool:
+    """Does the target have this device builtin? Ported code says so by using it."""
+    since = _builtins_since().get(name)
+    return since is not None and since <= context.version and (context.explicit or context.is_hip)
+
+
+@lru_cache(maxsize=1)
+def _prefixes() -> tuple[re.Pattern[str], dict[str, tuple[str, Verdict, str]]]:
+    table: dict[str, tuple[str, Verdict, str]] = {}
+    for prefix, library, verdict, note, _source in mapping.rows("prefixes.tsv"):
+        table[prefix] = (library, "unsupported" if verdict == "unsupported" else "manual", note)
+    words = "|".join(sorted(table, key=len, reverse=True))
+    return re.compile(rf"({words})(?=[A-Z_])"), table
+
+
+def _unknown(context: Context, start: int, end: int, token: bytes) -> None:
+    """A name of a CUDA library that no table has. Only a call is unmistakable where the name could be the user's."""
+    name = token.decode()
+    pattern, table = _prefixes()
+    match = pattern.match(name)
+    if match is None:
+        return
+    library, verdict, note = table[match[1]]
+    code = context.code
+    called = code[end : end + 16].lstrip()[:1] == b"("
+    mine = "no table" in note or library == "cudnn"
+    if mine and (not called or name[0].isupper()):
+        if word_before(code, start) in {b"using", b"struct", b"class", b"namespace"}:
+            context.defines.add(name)
+        return
+    if is_foreign(code, start) or context.directive(start):
+        return
+    if is_defined_here(code, start, end) or (mine and called and _declares(code, start)):
+        context.defines.add(name)
+        return
+    context.add(start, "unknown-name" if mine else "library", verdict, name, note=note, library=library, owned_by=name)
+
+
+def _declares(code: bytes, start: int) -> bool:
+    """``Type cudaThing(args)``: a declaration, of a function or of a variable, is not a call of CUDA."""
+    word = word_before(code, start)
+    return bool(word) and word not in {
+        b"return",
+        b"else",
+        b"do",
+        b"case",
+        b"throw",
+        b"co_return",
+        b"and",
+        b"or",
+        b"not",
+    }
+
+
+def _includes(context: Context) -> None:
+    for include in context.source.includes:
+        entry = mapping.header(include.name, context.version)
+        if entry is None:
+            continue
+        context.add(
+            include.offset,
+            "header",
+            entry.verdict,
+            include.name,
+            entry.hip,
+            note=entry.note,
+            library=entry.library,
+            owned_by=f"{'q' if include.quoted else 'a'}include:{include.name}",
+        )
+
+
+def _pastes(context: Context) -> None:
+    if b"##" not in context.code:
+        return
+    for match in _PASTE.finditer(context.code):
+        if context.live(match.start()):
+            name = re.sub(rb"\s", b"", match[0]).decode()
+            context.add(match.start(), "token-paste", "manual", name, library="preprocessor")
+
+
+def warp_word(context: Context, start: int, end: int) -> None:
+    """A word around ``warp``: the builtin variable, or a constant of the user's."""
+    code = context.code
+    if code[start:end] == b"warpSize":
+        if is_defined_here(code, start, end):
+            context.defines.add("warpSize")
+            warp.named_size(context, start, end, b"warpSize")
+        else:
+            warp.warp_size(context, start, end)
+        return
+    while (start and code[start - 1 : start].isalnum()) or code[start - 1 : start] == b"_":
+        start -= 1
+    warp.named_size(context, start, end, code[start:end])
+
+
+def _removed_field(
+    context: Context, start: int, end: int, *, struct: re.Pattern[bytes] | None, hip: str, note: str
+) -> None:
+    """A field that ROCm 6 took out of a HIP struct: ported code that no longer compiles."""
+    code = context.code
+    before = code[max(0, start - 2) : start]
+    if context.version < (6, 0) or not (before.endswith(b".") or before == b"->"):
+        return
+    if struct is None or struct.search(code):
+        context.add(start, "hip-removed", "manual", code[start:end].decode(), hip, note=note, library="runtime")
+
+
+_RULES: dict[bytes, Rule] = {
+    b"asm": assembly.statement,
+    b"__asm__": assembly.statement,
+    b"__asm": assembly.statement,
+    b"cub": namespaces.cub,
+    b"thrust": namespaces.thrust,
+    b"cuda": namespaces.cuda,
+    b"cutlass": namespaces.cutlass,
+    b"cute": namespaces.cutlass,
+    b"nvcuda": namespaces.wmma,
+    b"wmma": namespaces.wmma,
+    b"cg": namespaces.cooperative,
+    b"cooperative_groups": namespaces.cooperative,
+    b"nvtx3": namespaces.nvtx3,
+    b"memoryType": partial(
+        _removed_field,
+        struct=_POINTER_ATTRIBUTES,
+        hip="type",
+        note="ROCm 6.0 removed the field from hipPointerAttribute_t",
+    ),
+    b"gcnArch": partial(
+        _removed_field, struct=None, hip="gcnArchName", note="ROCm 6.0 removed the field from hipDeviceProp_t"
+    ),
+}
+
+
+def _with_token(rule: Callable[[Context, int, int, bytes], None], token: bytes) -> Rule:
+    return lambda context, start, end: rule(context, start, end, token)
+
+
+_RULES.update({token: _with_token(warp.sync_mask, token) for token in warp.SYNC_BUILTINS})
+_RULES.update({token: _with_token(warp.ballot, token) for token in (b"__ballot", b"__activemask")})
+_RULES.update({token: _with_token(warp.count, token) for token in warp.COUNTS})

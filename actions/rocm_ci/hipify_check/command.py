@@ -1,0 +1,187 @@
+"""``rocm-ci hipify-check``: the command line of the check, and its verdict."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import click
+
+from rocm_ci.hipify_check import check_file, engine, files, policy, rules, versions
+from rocm_ci.hipify_check.model import VERDICTS, Finding
+from rocm_ci.hipify_check.output import body, markdown, remarks, text
+from rocm_ci.runner.errors import Code, NotAvailable, UsageError
+from rocm_ci.runner.options import CONTEXT_SETTINGS, LINES, report_option
+from rocm_ci.runner.stage import Outcome, StageContext, run_stage
+
+STAGE = "hipify-check"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for."""
+
+    source: tuple[str, ...]
+    mode: policy.Mode
+    fail_on: policy.FailOn
+    version: str
+    exclude: tuple[str, ...]
+    jobs: int
+
+
+def _explain(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    rule = rules.find(value)
+    if rule is None:
+        known = ", ".join(rule.id for rule in rules.load())
+        raise click.BadParameter(f"there is no rule {value}; the rules are {known}")
+    click.echo(rules.explain(rule), nl=False)
+    ctx.exit(0)
+
+
+@click.command(STAGE, context_settings=CONTEXT_SETTINGS)
+@click.argument("source", nargs=-1, type=LINES, envvar="INPUT_SOURCE", metavar="PATH...")
+@click.option(
+    "--mode",
+    type=click.Choice(policy.MODES),
+    default="native",
+    show_default=True,
+    help="native: no CUDA may be left. hipify: the build converts the sources, only the rest fails.",
+)
+@click.option(
+    "--rocm-version",
+    metavar="V",
+    help=f"ROCm release to hold the sources against.  [default: {versions.show(versions.NEWEST)}]",
+)
+@click.option("--fail-on", type=click.Choice(policy.FAIL_ON), help="Mildest verdict that fails.  [default: by mode]")
+@click.option(
+    "--exclude",
+    type=LINES,
+    multiple=True,
+    metavar="GLOB",
+    help="Leave out paths, as in .gitignore; may be given again.",
+)
+@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Known findings, which do not fail.")
+@click.option("--changed-only", metavar="BASE", help="Report only lines changed since the git revision BASE.")
+@click.option("--convert", type=click.Path(path_type=Path), metavar="DIR", help="Write converted sources to DIR.")
+@click.option("--compile", "compile_", is_flag=True, help="Compile the sources with hipcc.")
+@click.option("--offload-arch", type=LINES, multiple=True, metavar="GFX", help="gfx targets to compile for.")
+@click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Write SARIF 2.1.0 for code scanning.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: all cores]")
+@click.option(
+    "--explain", callback=_explain, expose_value=False, is_eager=True, metavar="ID", help="Explain a rule and exit."
+)
+@report_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    source: tuple[str, ...],
+    mode: str,
+    rocm_version: str | None,
+    fail_on: str | None,
+    exclude: tuple[str, ...],
+    jobs: int | None,
+    report: Path | None,
+    **later: object,
+) -> None:
+    """Find what is still CUDA under PATH...: each place, its verdict, and what to write instead.
+
+    \b
+    Verdicts: convertible (HIP has another name for it), manual (to be ported by hand),
+    unsupported (nothing on ROCm does it), note (never fails).
+    Exit codes: 0 nothing that fails, 1 findings, 2 wrong use or nothing to check, 3 the node is at fault.
+    """  # noqa: D301 - click's mark for a block that is not wrapped
+    chosen = cast("policy.Mode", mode)
+    request = Request(
+        source=source,
+        mode=chosen,
+        fail_on=cast("policy.FailOn", fail_on) if fail_on else policy.default(chosen),
+        version=rocm_version or "",
+        exclude=exclude,
+        jobs=jobs or len(os.sched_getaffinity(0)),
+    )
+
+    def check(context: StageContext) -> Outcome:
+        _refuse_unbuilt(later)
+        return run(request, context)
+
+    ctx.exit(run_stage(STAGE, check, report=report))
+
+
+def run(request: Request, context: StageContext) -> Outcome:
+    """The check behind the command.
+
+    Raises:
+        UsageError: A path does not exist, holds nothing that could be checked, or the release is no number.
+    """
+    target = _target(request)
+    found = _discover(request)
+    context.progress(f"checking {text.plural(len(found.files), 'file')}")
+    result = engine.check(found, target, request.jobs)
+    failing = policy.failing(request.fail_on)
+    bad = [finding for finding in result.findings if finding.verdict in failing]
+    percent = engine.coverage(engine.tally(result.findings))
+    report = body.body(result, request.mode, request.fail_on)
+    return Outcome(
+        code=Code.FAILED if bad else Code.PASSED,
+        message=_message(result, bad),
+        executed=result.files,
+        unit="files",
+        report=report,
+        text=text.text(result),
+        outputs={"findings": str(len(bad)), "coverage": "" if percent is None else f"{percent:g}"},
+        annotations=remarks.remarks(result, failing),
+        summary=markdown.summary(result, failed=bool(bad)),
+    )
+
+
+def _refuse_unbuilt(later: dict[str, object]) -> None:
+    for name, value in later.items():
+        if value:
+            option = "--" + name.rstrip("_").replace("_", "-")
+            raise NotAvailable(f"{option} is not available in this version", help="leave it out")
+
+
+def _target(request: Request) -> check_file.Target:
+    try:
+        version = versions.parse(request.version) if request.version else versions.NEWEST
+    except ValueError as error:
+        raise UsageError(f"--rocm-version: {error}", help="for example: --rocm-version 6.3") from error
+    return check_file.Target(version, explicit=bool(request.version), hipify=request.mode == "hipify")
+
+
+def _discover(request: Request) -> files.Found:
+    if not request.source:
+        raise UsageError("no path was given", help="name the sources to check, for example: rocm-ci hipify-check src")
+    try:
+        found = files.discover(request.source, request.exclude)
+    except files.MissingPathError as error:
+        raise UsageError(
+            f"{error} does not exist", help="check the paths, which count from the working directory"
+        ) from error
+    if not found.files:
+        where = ", ".join(request.source)
+        other = f"; {found.ignored:,} files are of other kinds" if found.ignored else ""
+        refused = (
+            f"; {len(found.skipped):,} could not be checked, first {found.skipped[0].path}: {found.skipped[0].reason}"
+            if found.skipped
+            else ""
+        )
+        raise UsageError(
+            f"nothing was checked: there is no source file that hipify-check can read under {where}{other}{refused}",
+            help="check the paths and --exclude",
+        )
+    return found
+
+
+def _message(result: engine.Result, bad: list[Finding]) -> str:
+    if not bad:
+        return f"no failing finding in {text.plural(result.files, 'file')} ({text.coverage_words(result)})"
+    hardest = min(bad, key=lambda finding: VERDICTS.index(finding.verdict))
+    more = f", and {len(bad) - 1:,} more" if len(bad) > 1 else ""
+    return f"{hardest.path}:{hardest.line}: {hardest.message}{more}"

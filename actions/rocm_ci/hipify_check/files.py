@@ -1,0 +1,183 @@
+"""Which files to check, and their bytes. Everything that cannot be checked is told, never dropped."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from rocm_ci.hipify_check import globs
+from rocm_ci.hipify_check.kinds import Kind, kind_of
+from rocm_ci.hipify_check.model import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SIZE_LIMIT = 32 * 1024 * 1024
+"""Bytes; a larger file is data or generated, and is told as not checked."""
+
+_SNIFF = 8192
+_NEVER = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
+_WIDE = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_GIT_SECONDS = 120
+
+
+class MissingPathError(Exception):
+    """A path that the user named does not exist; the argument is the path."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to check: ``name`` is how it is shown, ``size`` its bytes."""
+
+    name: str
+    kind: Kind
+    size: int
+    location: str
+
+
+@dataclass(slots=True)
+class Found:
+    """What the given paths hold.
+
+    Attributes:
+        files: To check, sorted by name.
+        skipped: Files of a known kind that cannot be checked, and links that are not followed.
+        ignored: How many files have no kind that a rule could read.
+    """
+
+    files: list[SourceFile] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    ignored: int = 0
+
+
+def discover(paths: Sequence[str], exclude: Sequence[str] = ()) -> Found:
+    """List the files under ``paths``, by git where it can be asked (so ``.gitignore`` holds), else by walking.
+
+    Raises:
+        MissingPathError: A path does not exist.
+    """
+    found = Found()
+    seen: set[str] = set()
+    for given in paths:
+        root = Path(given)
+        if not root.exists() and not root.is_symlink():
+            raise MissingPathError(given)
+        if root.is_dir():
+            for inner in _list(root):
+                _consider(found, seen, _join(given, inner), root / inner, inner, exclude)
+        else:
+            _consider(found, seen, _clean(given), root, root.name, exclude)
+    found.files.sort(key=lambda file: file.name)
+    found.skipped.sort(key=lambda skipped: skipped.path)
+    return found
+
+
+def read(location: str) -> bytes | str:
+    """A file's bytes, UTF-16 and UTF-32 as UTF-8; or, as text, why it cannot be checked."""
+    try:
+        with Path(location).open("rb") as stream:
+            data = stream.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    if len(data) > SIZE_LIMIT:
+        return f"larger than {SIZE_LIMIT // 1024 // 1024} MiB"
+    for mark, encoding in _WIDE.items():
+        if data.startswith(mark):
+            try:
+                return data.decode(encoding).encode()
+            except UnicodeDecodeError:
+                break
+    if b"\0" in data[:_SNIFF]:
+        return "binary content"
+    return data
+
+
+def _consider(found: Found, seen: set[str], name: str, location: Path, inner: str, exclude: Sequence[str]) -> None:
+    if exclude and (globs.any_match(inner, exclude) or globs.any_match(name, exclude)):
+        return
+    kind = kind_of(name)
+    try:
+        status = location.stat()
+    except OSError as error:
+        if location.is_symlink() and (kind or not location.suffix):
+            found.skipped.append(Skipped(name, f"symbolic link that leads nowhere: {error.strerror or error}"))
+        elif kind and os.path.lexists(location):
+            found.skipped.append(Skipped(name, f"cannot be read: {error.strerror or error}"))
+        return
+    if stat.S_ISDIR(status.st_mode):
+        if location.is_symlink():
+            found.skipped.append(Skipped(name, "symbolic link to a directory, not followed"))
+        else:  # a submodule: git names it, and lists nothing of it
+            for deeper in _list(location):
+                _consider(found, seen, _join(name, deeper), location / deeper, f"{inner}/{deeper}", exclude)
+        return
+    if kind is None:
+        found.ignored += 1
+        return
+    if not stat.S_ISREG(status.st_mode):
+        found.skipped.append(Skipped(name, "no regular file"))
+        return
+    if status.st_size > SIZE_LIMIT:
+        found.skipped.append(Skipped(name, f"larger than {SIZE_LIMIT // 1024 // 1024} MiB"))
+        return
+    real = os.path.realpath(location)
+    if real not in seen:
+        seen.add(real)
+        found.files.append(SourceFile(name, kind, status.st_size, str(location)))
+
+
+def _list(root: Path) -> list[str]:
+    listed = _ask_git(root)
+    # A directory that git ignores as a whole was still named by the user.
+    return listed or sorted(_walk(root))
+
+
+def _ask_git(root: Path) -> list[str]:
+    command = [
+        "git",
+        "-c",
+        "safe.directory=*",
+        "-C",
+        str(root),
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_GIT_SECONDS, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if done.returncode != 0:
+        return []
+    return sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name})
+
+
+def _walk(root: Path) -> Iterator[str]:
+    for directory, folders, names in os.walk(root):
+        inside = os.path.relpath(directory, root).replace(os.sep, "/")
+        prefix = "" if inside == "." else f"{inside}/"
+        kept = []
+        for folder in folders:
+            if folder in _NEVER:
+                continue
+            if (Path(directory) / folder).is_symlink():
+                yield prefix + folder
+            else:
+                kept.append(folder)
+        folders[:] = kept
+        for name in names:
+            yield prefix + name
+
+
+def _clean(given: str) -> str:
+    return str(PurePosixPath(given))
+
+
+def _join(given: str, inner: str) -> str:
+    return str(PurePosixPath(given) / inner)

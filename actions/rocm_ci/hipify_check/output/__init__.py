@@ -1,0 +1,1 @@
+"""One result, written for people (text, job summary, annotations) and for machines (JSON, SARIF)."""

@@ -1,0 +1,116 @@
+"""Names that the tree itself defines are not CUDA's: a compatibility header, a function of the same name."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rocm_ci.hipify_check.check_file import FileResult
+    from rocm_ci.hipify_check.model import Finding
+
+
+class Tree:
+    """The include graph of the checked files, by name only: no search path is known."""
+
+    def __init__(self, results: Sequence[FileResult]) -> None:
+        self._by_base: dict[str, list[str]] = defaultdict(list)
+        for result in results:
+            self._by_base[posixpath.basename(result.name)].append(result.name)
+        self._top = _common_depth(result.name for result in results)
+        self._includes: dict[str, list[str]] = {}
+        self._included_by: dict[str, list[str]] = defaultdict(list)
+        for result in results:
+            targets = [found for found in (self.resolve(result.name, name) for name in result.includes) if found]
+            self._includes[result.name] = targets
+            for target in targets:
+                self._included_by[target].append(result.name)
+
+    def resolve(self, includer: str, header: str) -> str | None:
+        """The file of the tree that ``#include`` in ``includer`` means, if it is one of the tree's.
+
+        Beside the includer first; else the one whose path ends so and that is nearest to the includer.
+        """
+        wanted = posixpath.normpath(header)
+        candidates = self._by_base.get(posixpath.basename(wanted))
+        if not candidates:
+            return None
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(includer), header))
+        if beside in candidates:
+            return beside
+        tail = "/" + wanted.lstrip("./")
+        fitting = [name for name in candidates if ("/" + name).endswith(tail)]
+        if not fitting:
+            return None
+        nearest = max(fitting, key=lambda name: (_shared(name, includer), -len(name), name))
+        # In a tree of many programs a file of another program is not meant.
+        return nearest if len(fitting) == 1 or _shared(nearest, includer) > self._top else None
+
+    def sees(self, definer: str) -> set[str]:
+        """All files that may share a translation unit with ``definer``: who includes it, and what those include."""
+        return self._reach(self._reach({definer}, self._included_by), self._includes)
+
+    @staticmethod
+    def _reach(start: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
+        reached = set(start)
+        stack = list(reached)
+        while stack:
+            for target in edges.get(stack.pop(), ()):
+                if target not in reached:
+                    reached.add(target)
+                    stack.append(target)
+        return reached
+
+
+def drop_owned(results: Sequence[FileResult]) -> list[tuple[FileResult, tuple[Finding, ...]]]:
+    """Each result with the findings that remain once the tree's own names are taken out."""
+    tree = Tree(results)
+    own: dict[str, set[str]] = defaultdict(set)
+    wanted = {owner for result in results for owner in result.owners if owner and "include:" not in owner}
+    for result in results:
+        defined = result.defines & wanted
+        if defined:
+            for seer in tree.sees(result.name):
+                own[seer] |= defined
+    kept = []
+    for result in results:
+        names = own.get(result.name, set())
+        findings = tuple(
+            finding
+            for finding, owner in zip(result.findings, result.owners, strict=True)
+            if not _owned(tree, result.name, owner, names)
+        )
+        kept.append((result, findings))
+    return kept
+
+
+def _owned(tree: Tree, path: str, owner: str, names: Iterable[str]) -> bool:
+    if not owner:
+        return False
+    if "include:" in owner:
+        header = owner.partition(":")[2]
+        target = tree.resolve(path, header)
+        return target is not None and target != path
+    return owner in names
+
+
+def _common_depth(paths: Iterable[str]) -> int:
+    """How many leading directories all paths share."""
+    common: list[str] | None = None
+    for path in paths:
+        folders = path.split("/")[:-1]
+        common = folders if common is None else common[: _shared("/".join([*common, ""]), path)]
+    return len(common or ())
+
+
+def _shared(one: str, other: str) -> int:
+    """How many leading directories two paths share."""
+    count = 0
+    for left, right in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

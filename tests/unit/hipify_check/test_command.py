@@ -1,0 +1,268 @@
+"""The command: exit codes, report, outputs, and the ways in which nothing is checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from rocm_ci.hipify_check.command import command
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    root = tmp_path / "work"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    # No git above it may answer for the tree.
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path / "runner"))
+    for name in [name for name in os.environ if name.startswith(("GITHUB_", "INPUT_", "ROCM_CI_"))]:
+        monkeypatch.delenv(name)
+
+    def write(**files):
+        for name, text in files.items():
+            path = root / name.replace("__", "/").replace("_dot_", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return root
+
+    return write
+
+
+def run(*arguments, env=None):
+    result = CliRunner().invoke(command, list(map(str, arguments)), env=env)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+def report_of(*arguments, env=None):
+    result = run(*arguments, "--report", "report.json", env=env)
+    return result.exit_code, json.loads(Path("report.json").read_text())
+
+
+def test_clean_tree_passes_and_says_why_there_is_no_coverage(tree):
+    tree(a_dot_cu="hipMalloc(&p, n);\n")
+    code, report = report_of(".")
+    assert code == 0
+    assert report["findings"] == []
+    assert report["summary"] == {
+        "files": 1,
+        "bytes": 18,
+        "lines": 1,
+        "convertible": 0,
+        "manual": 0,
+        "unsupported": 0,
+        "note": 0,
+        "suppressed": 0,
+        "not_checked": 0,
+        "coverage_percent": None,
+        "coverage_reason": "nothing that AMD compiles is CUDA, so there is nothing to convert",
+    }
+
+
+def test_finding_has_the_promised_fields(tree):
+    tree(src__a_dot_cu="int x;\n  cudaMalloc(&p, n);\n")
+    code, report = report_of("src")
+    assert code == 1
+    assert report["result"] == "failed"
+    assert report["findings"] == [
+        {
+            "path": "src/a.cu",
+            "line": 2,
+            "column": 3,
+            "rule": "HIP101",
+            "verdict": "convertible",
+            "name": "cudaMalloc",
+            "hip": "hipMalloc",
+            "message": "cudaMalloc is hipMalloc on ROCm",
+        }
+    ]
+    assert report["summary"]["coverage_percent"] == 100.0
+
+
+def test_text_shows_line_caret_and_replacement(tree):
+    tree(a_dot_cu="\tcudaMalloc(&p, n);\n")
+    result = run("a.cu")
+    assert "a.cu:1:2: convertible HIP101" in result.output
+    assert "|     cudaMalloc(&p, n);" in result.output
+    assert "|     ^^^^^^^^^^ hipMalloc" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((), 1),
+        (("--mode", "native"), 1),
+        (("--mode", "hipify"), 0),
+        (("--fail-on", "manual"), 0),
+        (("--fail-on", "convertible", "--mode", "hipify"), 1),
+        (("--fail-on", "never"), 0),
+    ],
+)
+def test_policy_for_convertible(tree, arguments, code):
+    tree(a_dot_cu="cudaMalloc(&p, n);\n")
+    assert run(".", *arguments).exit_code == code
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("unsupported", 0), ("manual", 1), ("convertible", 1), ("never", 0)])
+def test_policy_for_manual(tree, fail_on, code):
+    tree(a_dot_cu="v = __shfl_sync(0xffffffff, v, 0);\n")
+    assert run(".", "--fail-on", fail_on).exit_code == code
+
+
+def test_notes_never_fail(tree):
+    tree(a_dot_cu="#ifndef USE_ROCM\ncudaMalloc(&p, n);\n#endif\n")
+    code, report = report_of(".")
+    assert code == 0
+    assert [one["verdict"] for one in report["findings"]] == ["note"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nowhere"],
+        [],
+        ["."],  # no source file in it
+        ["a.cu", "--exclude", "*.cu"],
+        ["a.cu", "--rocm-version", "new"],
+        ["a.cu", "--mode", "magic"],
+        ["a.cu", "--fail-on", "sometimes"],
+        ["a.cu", "--jobs", "0"],
+        ["--explain", "HIP000"],
+    ],
+)
+def test_wrong_use(tree, arguments):
+    tree(**({} if arguments == ["."] else {"a_dot_cu": "int x;\n"}), notes_dot_txt="x")
+    assert run(*arguments).exit_code == 2
+
+
+def test_nothing_was_checked_is_said(tree):
+    tree(notes_dot_txt="x")
+    assert "nothing was checked" in run(".").output
+
+
+@pytest.mark.parametrize("option", [("--convert", "out"), ("--compile",), ("--offload-arch", "gfx942")])
+def test_options_of_a_later_version_are_refused(tree, option):
+    tree(a_dot_cu="int x;\n")
+    result = run("a.cu", *option)
+    assert result.exit_code == 2
+    assert f"{option[0]} is not available in this version" in result.output
+
+
+def test_inputs_come_from_the_environment(tree):
+    tree(a__x_dot_cu="cudaMalloc(&p, n);\n", b__y_dot_cu="int y;\n", b__z_dot_cu="cudaFree(p);\n")
+    env = {"INPUT_SOURCE": "a\nb\n", "INPUT_EXCLUDE": "a/**\nz.cu", "INPUT_MODE": "", "INPUT_FAIL_ON": ""}
+    code, report = report_of(env=env)
+    assert code == 0
+    assert report["summary"]["files"] == 1
+
+
+def test_what_cannot_be_checked_is_a_note(tree):
+    root = tree(a_dot_cu="int x;\n", b_dot_cu=b"\x7fELF\0\0", utf16_dot_cu="\ufeffcudaFree(p);\n".encode("utf-16-le"))
+    (root / "loop.cu").symlink_to("loop.cu")
+    (root / "gone.cu").symlink_to("nowhere.cu")
+    (root / "up").symlink_to("..", target_is_directory=True)
+    os.mkfifo(root / "pipe.cu")
+    with (root / "huge.cu").open("wb") as stream:
+        stream.truncate(1 << 30)
+    code, report = report_of(".")
+    assert code == 1  # for the UTF-16 file, which is read
+    assert [one["name"] for one in report["findings"] if one["verdict"] != "note"] == ["cudaFree"]
+    assert {one["path"] for one in report["skipped"]} == {
+        "b.cu",
+        "gone.cu",
+        "huge.cu",
+        "loop.cu",
+        "pipe.cu",
+        "up",
+    }
+    notes = {one["path"]: one["message"] for one in report["findings"] if one["verdict"] == "note"}
+    assert "binary content" in notes["b.cu"]
+    assert "larger than 32 MiB" in notes["huge.cu"]
+    assert "no regular file" in notes["pipe.cu"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_unreadable_file_is_a_note(tree):
+    root = tree(a_dot_cu="int x;\n", b_dot_cu="cudaFree(p);\n")
+    (root / "b.cu").chmod(0)
+    code, report = report_of(".")
+    assert code == 0
+    assert report["skipped"] == [{"path": "b.cu", "reason": "cannot be read: Permission denied"}]
+
+
+def test_gitignore_is_respected(tree, monkeypatch):
+    root = tree(
+        a_dot_cu="int x;\n", build__gen_dot_cu="cudaFree(p);\n", _dot_gitignore="build/\n", new__b_dot_cu="int y;\n"
+    )
+    monkeypatch.delenv("GIT_CEILING_DIRECTORIES")
+    subprocess.run(["git", "init", "-q", root], check=True)
+    subprocess.run(["git", "-C", root, "add", "a.cu"], check=True)
+    code, report = report_of(".")
+    assert (code, report["summary"]["files"]) == (0, 2)  # a.cu is tracked, new/b.cu is not, build/ is ignored
+    # Named outright, the ignored directory is checked.
+    assert report_of("build")[0] == 1
+
+
+def test_compatibility_header_counts_where_it_is_included(tree):
+    tree(
+        inc__vendor_dot_h="#define cudaMalloc hipMalloc\n",
+        inc__common_dot_h='#include "vendor.h"\n',
+        src__ported_dot_cu='#include "../inc/common.h"\n#include "kernel.cuh"\ncudaMalloc(&p, n);\n',
+        src__kernel_dot_cuh="cudaMalloc(&p, n);\n",
+        src__other_dot_cu="cudaMalloc(&p, n);\n",
+    )
+    code, report = report_of(".")
+    assert code == 1
+    assert {one["path"] for one in report["findings"]} == {"src/other.cu"}
+
+
+def test_project_header_of_the_same_name_is_not_cudas(tree):
+    tree(cuda__helper_dot_cuh="int x;\n", main_dot_cu='#include "cuda/helper.cuh"\n#include "cuda/atomic"\n')
+    _, report = report_of(".")
+    assert [one["name"] for one in report["findings"]] == ["cuda/atomic"]
+
+
+def test_summary_lists_hard_bones_and_coverage(tree, tmp_path):
+    tree(a_dot_cu='cudaMalloc(&p, n);\nasm("wgmma.fence.sync.aligned;");\nv = __any_sync(0xffffffff, v);\n')
+    summary = tmp_path / "summary.md"
+    output = tmp_path / "output"
+    env = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(output)}
+    result = run(".", env=env)
+    assert result.exit_code == 1
+    page = summary.read_text()
+    assert page.index("wgmma") < page.index("any")
+    assert "| 1 | 1 | 1 | 33.3 % |" in page
+    assert "findings" in output.read_text()
+    assert "::error" in result.output
+
+
+def test_many_processes_find_the_same(tree, monkeypatch):
+    from rocm_ci.hipify_check import parallel
+
+    tree(**{f"f{number}_dot_cu": f"cudaFree(p{number});\n" * (number + 1) for number in range(12)})
+    one = report_of(".", "--jobs", "1")[1]["findings"]
+    monkeypatch.setattr(parallel, "WORTH_IT", 0)
+    many = report_of(".", "--jobs", "3")[1]["findings"]
+    assert one == many
+    assert len(one) == 78
+
+
+def test_worker_that_dies_is_no_pass(tree, monkeypatch):
+    from rocm_ci.hipify_check import parallel
+
+    tree(a_dot_cu="int x;\n", b_dot_cu="int y;\n")
+    monkeypatch.setattr(parallel, "WORTH_IT", 0)
+    monkeypatch.setattr(parallel.sys, "executable", "/bin/false")
+    assert run(".", "--jobs", "2").exit_code == 3
+
+
+def test_explain(tree):
+    result = run("--explain", "HIP107")
+    assert result.exit_code == 0
+    assert "Inline PTX" in result.output
