@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from rocm_ci.runner.commands import workflow_command
-from rocm_ci.runner.text import cut_utf16, one_line, printable
+from rocm_ci.runner.text import cut_utf16, markdown_text, one_line, printable
 
 Level = Literal["error", "warning", "notice"]
 
@@ -79,13 +79,6 @@ def rest_markdown(rest: Sequence[Annotation]) -> str:
         place = f"`{where}` " if where else ""
         lines.append(f"- {annotation.level}: {place}{markdown_text(one_line(annotation.message, 300))}")
     return "\n".join(lines) + "\n"
-
-
-def markdown_text(text: str) -> str:
-    """`text` so that it stays text in Markdown and in a table cell."""
-    for char in "\\`*_[]<>|":
-        text = text.replace(char, {"<": "&lt;", ">": "&gt;"}.get(char, "\\" + char))
-    return text
 
 
 def relative_path(path: str, workspace: Path | None) -> str:

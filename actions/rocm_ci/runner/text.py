@@ -7,6 +7,7 @@ import re
 _SPACE = re.compile(r"\s+")
 # C0 and C1 controls but tab, newline and carriage return; ANSI sequences start with one of them.
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_MARKDOWN = re.compile(r"[\\`*_\[\]|~#@]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
@@ -38,6 +39,12 @@ def cut_utf16(text: str, limit: int, note: str = " … (cut)") -> str:
         if kept > room:
             return text[:index].rstrip() + note
     return text
+
+
+def markdown_text(text: str) -> str:
+    """`text` on one line, so that it stays text in Markdown, in a table cell too."""
+    text = one_line(text, len(text) + 1).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(r"\\\g<0>", text)
 
 
 def plural(count: int, unit: str) -> str:
