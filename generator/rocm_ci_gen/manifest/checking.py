@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rocm_ci_gen.manifest import nodes, schema_check, semantics, versions
+from rocm_ci_gen.manifest import nodes, schema_check, semantics, versions, yaml_reader
 from rocm_ci_gen.manifest.diagnostics import Diagnostic
 from rocm_ci_gen.manifest.findings import Finding, Flaw, Path, Severity, dotted
 from rocm_ci_gen.manifest.model import Manifest
@@ -41,7 +41,7 @@ def check(data: bytes, name: str) -> Checked:
     source, flaws = decode(data, name)
     root: Node | None = None
     if not flaws:
-        root, flaws = nodes.read(source)
+        root, flaws = yaml_reader.read(source)
     diagnostics = [_from_flaw(source, flaw) for flaw in flaws]
     if root is not None:
         flawed = {flaw.path for flaw in flaws if flaw.path}

@@ -40,7 +40,7 @@ class Diagnostic:
 
 
 def format_diagnostics(diagnostics: Sequence[Diagnostic], color: bool) -> str:
-    """`file:line:column: error: message`, the line with a caret, and the fix, for each; no line end at the end."""
+    """`file:line:column: error: message [rule]`, the line with a caret, and the fix, for each diagnostic."""
     return "\n".join(_format(diagnostic, color) for diagnostic in diagnostics)
 
 
@@ -60,6 +60,8 @@ def _format(diagnostic: Diagnostic, color: bool) -> str:
 
     place = f"{printable(diagnostic.path)}:{diagnostic.line}:{diagnostic.column}:"
     lines = [f"{paint('place', place)} {paint(diagnostic.severity, diagnostic.severity + ':')} {diagnostic.message}"]
+    if diagnostic.rule:
+        lines[0] += paint("gutter", f" [{diagnostic.rule}]")
     text, indent = _excerpt(diagnostic.source_line, diagnostic.column - 1)
     if text.strip():
         gutter = f"{diagnostic.line:>6} | "

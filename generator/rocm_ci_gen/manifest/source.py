@@ -18,11 +18,13 @@ MAX_LINE = 32 * 1024
 
 _BOM = "\ufeff"
 _BREAK = re.compile(r"\r\n|\n|\r")
-_REFUSED = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-"""What YAML does not call printable, line separators that editors do not show as line ends, text-direction
-controls (they make a line read differently from what it does), and a byte order mark inside the file."""
+_PRINTABLE = "\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+"""What YAML calls printable, without line separators that editors do not show as line ends, text-direction controls
+(they make a line read differently from what it does), and a byte order mark inside the file."""
+
+_REFUSED = re.compile(f"[^\t\n\r{_PRINTABLE}]")
+REFUSED_IN_VALUE = re.compile(f"[^\t\n{_PRINTABLE}]")
+"""What an escape in double quotes can bring into a value in spite of that, lone surrogates included."""
 
 _MAX_REFUSED = 10
 

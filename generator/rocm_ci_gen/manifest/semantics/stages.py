@@ -85,7 +85,7 @@ def _serving(doc: Document, stage: StageView) -> Iterator[Finding]:
             "rocm-ci does not know how to launch the engine `openai`, which is any server with that API",
             fix="add `server-command` or `base-url`",
         )
-    if has("server-args") and has("server-command"):
+    if has("server-args") and has("server-command") and not has("base-url"):
         yield Finding(
             "serving",
             (*stage.path, "server-args"),

@@ -12,6 +12,8 @@ from rocm_ci_gen.manifest.words import show
 
 OWN_WORKFLOW = "./.github/workflows/rocm-ci.yml"
 _SHA = re.compile("[0-9a-f]{40}")
+_HEX = re.compile("[0-9a-f]{7,39}")
+_VERSION = re.compile("v?[0-9][0-9A-Za-z.-]*")
 
 
 def check(doc: Document) -> Iterator[Finding]:
@@ -79,8 +81,11 @@ def _uses(doc: Document, path: Path) -> Iterator[Finding]:
         return
     if _SHA.fullmatch(ref.lower()):
         fix = f"write {show(ref.lower())}"
+    elif _HEX.fullmatch(ref):
+        fix = "write all 40 digits of the SHA"
     else:
-        fix = f"`git ls-remote https://github.com/{repository} {ref}` prints the SHA; keep `version: {ref}` beside it"
+        fix = f"`git ls-remote https://github.com/{repository} {ref}` prints it"
+        fix += f"; keep {show(f'version: {ref}')} beside it" if _VERSION.fullmatch(ref) else ""
     yield Finding(
         "unpinned",
         at,
