@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -23,8 +23,10 @@ from rocm_ci.runner.text import one_line
 
 _LONGEST_LINE = 64 * 1024
 _DRAIN_SECONDS = 2.0
-LEFTOVER_GRACE = Grace(interrupt=3.0)
-"""For what a command that ended by itself left behind: background jobs of a shell ignore SIGINT anyway."""
+_FLUSH_SECONDS = 0.5
+"""For helpers that end by themselves right after their command, such as `> >(tee log)`."""
+_LEFTOVER_INTERRUPT_SECONDS = 3.0
+"""For what a command that ended left behind: background jobs of a shell ignore SIGINT anyway."""
 
 
 class CommandNotFoundError(InfraError):
@@ -99,8 +101,7 @@ class Running:
         self.lines = deque(maxlen=keep)
 
         def follow() -> None:
-            # The pipe closes under us when a process that left the group keeps it open past the command's end.
-            with contextlib.suppress(OSError, ValueError):
+            with stream, contextlib.suppress(OSError, ValueError):
                 for line in _lines(stream):
                     self.lines.append(line)
                     each(line)
@@ -108,14 +109,19 @@ class Running:
         self._reader = threading.Thread(target=follow, name=f"rocm-ci-output-{self.pid}", daemon=True)
         self._reader.start()
 
-    def _settle(self) -> None:
+    def drain(self, seconds: float = _DRAIN_SECONDS) -> None:
+        """Let its last lines through; a process that left the group may keep the pipe open for ever."""
         if self._reader:
-            self._reader.join(_DRAIN_SECONDS)
+            self._reader.join(seconds)
+
+    def _settle(self) -> None:
+        self.drain(_FLUSH_SECONDS)
         if living_members(self.group):
             self.left_running = True
-            self._registry.end([self.group], LEFTOVER_GRACE)
-            if self._reader:
-                self._reader.join(_DRAIN_SECONDS)
+            grace = self._registry.grace
+            interrupt = min(grace.interrupt, _LEFTOVER_INTERRUPT_SECONDS)
+            self._registry.end([self.group], replace(grace, interrupt=interrupt))
+        self.drain()
         self._registry.forget(self.group)
 
 
@@ -144,7 +150,7 @@ class ProcessRegistry:
         self.grace = grace
         self._on_change = on_change
         self._hurry = hurry
-        self._running: dict[int, tuple[Group, subprocess.Popen[bytes]]] = {}
+        self._running: dict[int, Running] = {}
         self._closed = False
         self._lock = threading.RLock()
 
@@ -222,8 +228,8 @@ class ProcessRegistry:
                 raise _cannot_start(words, cwd, error) from error
             command = one_line(self.console.redact(shlex.join(words)), 200)
             group = Group(process.pid, start_time(process.pid), marker, command)
-            self._running[group.pgid] = (group, process)
-        running = Running(self, process, group)
+            running = Running(self, process, group)
+            self._running[group.pgid] = running
         stream = process.stdout
         if stream is not None:
             running.read(stream, _both(self.console.relay if echo else None, on_line), keep)
@@ -237,7 +243,7 @@ class ProcessRegistry:
     def groups(self) -> list[Group]:
         """The groups that were started and not seen to end."""
         with self._lock:
-            return [group for group, _ in self._running.values()]
+            return [running.group for running in self._running.values()]
 
     def end(self, groups: Iterable[Group], grace: Grace | None = None) -> None:
         """End groups, with the registry's grace or another one.
@@ -262,14 +268,15 @@ class ProcessRegistry:
         """
         with self._lock:
             self._closed = True
-        groups = self.groups()
+            left = list(self._running.values())
         try:
-            self.end(groups)
+            self.end([running.group for running in left])
         finally:
             self._reap()
-            for group in groups:
-                if not living_members(group):
-                    self.forget(group)
+            for running in left:
+                if not living_members(running.group):
+                    running.drain()
+                    self.forget(running.group)
 
     def forget(self, group: Group) -> None:
         """Take a group that ended from the list."""
@@ -286,9 +293,9 @@ class ProcessRegistry:
 
     def _reap(self) -> None:
         with self._lock:
-            handles = [process for _, process in self._running.values()]
-        for process in handles:
-            process.poll()
+            left = list(self._running.values())
+        for running in left:
+            running.poll()
 
 
 def _lines(stream: IO[bytes]) -> Iterable[str]:
