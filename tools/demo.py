@@ -16,6 +16,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 DEMO = PROJECT / "demo"
 REPOSITORY = DEMO / "saxpy"
 SOURCE = "src/saxpy.hip"
+ACT_MARKS = "⚙❗✅❌⭐🏁"  # lines of act's own
 
 GPU_MANIFEST = """\
 version: 1
@@ -50,7 +51,7 @@ def run_workflow(name: str, project: Path, expected: dict[str, str], tell: tuple
     shown: set[str] = set()
     for line in result.log.splitlines():
         text = line.partition("] ")[2].strip()
-        if text and text not in shown and not text.startswith("::") and any(word in text for word in tell):
+        if text and text not in shown and text[0] not in ACT_MARKS and any(word in text for word in tell):
             shown.add(text)
             print(f"    {line.strip()}")
     print(f"  full log: {log.relative_to(PROJECT)}")

@@ -23,7 +23,7 @@ class Expectation:
         instance: its number, from 1.
         runner: the manifest's name of its runner.
         gfx: the gfx targets that are right; empty: any AMD GPU.
-        gpus: logical GPUs that it must see, at least 1.
+        gpus: logical GPUs that it must see, at least 1; the plan's null promises no number.
         shard: its part of the tests, as `1/2`; empty when there is one part.
     """
 
@@ -141,6 +141,6 @@ def _expectation(data: Mapping[str, object], where: str) -> Expectation:
         runner=string(data.get("runner", ""), f"{where}.expect.runner"),
         gfx=gfx,
         # A GPU job that may see no GPU could be green on a node without one.
-        gpus=max(1, integer(data.get("gpus", 1), f"{where}.expect.gpus")),
+        gpus=1 if data.get("gpus") is None else max(1, integer(data["gpus"], f"{where}.expect.gpus")),
         shard=string(data.get("shard") or "", f"{where}.expect.shard"),
     )
