@@ -5,7 +5,6 @@ Line ends do not count: git may check files out with CRLF.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from rocm_ci_gen.files.paths import OutsideError, inside
 
 State = Literal["equal", "changed", "missing", "foreign"]
 
-# What a terminal would act on; a diff shows content that anybody may have committed.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_SUSPECT = re.compile(r"[^\n\t -~]")
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,8 @@ def unified(name: str, old: bytes | None, new: str | None) -> str:
 
     Control characters are shown as escapes, and equal line ends are assumed.
     """
+    import difflib  # only where there is a difference
+
     before = _lines(_normal(old)) if old is not None else []
     after = _lines(new) if new is not None else []
     label = shown(name)
@@ -94,8 +94,13 @@ def unified(name: str, old: bytes | None, new: str | None) -> str:
 
 
 def shown(text: str) -> str:
-    """The text with what a terminal would act on written as an escape."""
-    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
+    """The text with what a terminal would act on written as an escape: anybody may have committed it."""
+    return _SUSPECT.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match.group()
+    return char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _state(name: str, text: str, current: bytes | None) -> State:

@@ -9,8 +9,8 @@ from pathlib import Path
 from rocm_ci.runner.errors import UsageError
 
 _LONGEST = 1024
-# Control characters, what Windows splits or forbids (a drive's colon, backslashes), and text that is no character.
-_FORBIDDEN = re.compile('[\x00-\x1f\x7f\\\\:*?"<>|\ud800-\udfff]')
+# Control characters, and what Windows splits or forbids (a drive's colon, backslashes).
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
 class OutsideError(UsageError):
@@ -50,7 +50,7 @@ def repository_root(manifest: Path) -> Path:
 def _problem(name: str) -> str | None:
     if not name or len(name) > _LONGEST:
         return "it is empty" if not name else "it is too long"
-    if _FORBIDDEN.search(name):
+    if _FORBIDDEN.search(name) or any("\ud800" <= char <= "\udfff" for char in name):
         return "it has characters that paths of a repository do not have"
     if name.startswith("/"):
         return "it is absolute"

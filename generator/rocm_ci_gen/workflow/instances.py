@@ -10,14 +10,8 @@ from rocm_ci_gen.workflow import container as containers
 from rocm_ci_gen.workflow import expressions
 from rocm_ci_gen.workflow.views import ContainerView, RunsOn
 
-
-@dataclass(frozen=True)
-class Instance:
-    """One job of a stage; `number` counts from 1, `shard` is `1/2` or None without shards."""
-
-    number: int
-    runner: Runner
-    shard: str | None
+Instance = tuple[int, Runner, str | None]
+"""One job of a stage: its number, counted from 1; its runner; its shard, such as `1/2`, or None without shards."""
 
 
 def instances(stage: Stage) -> Iterator[Instance]:
@@ -26,7 +20,7 @@ def instances(stage: Stage) -> Iterator[Instance]:
     for runner in stage.runners:
         for shard in range(1, stage.shards + 1):
             number += 1
-            yield Instance(number, runner, f"{shard}/{stage.shards}" if stage.shards > 1 else None)
+            yield number, runner, f"{shard}/{stage.shards}" if stage.shards > 1 else None
 
 
 @dataclass(frozen=True)
@@ -46,18 +40,17 @@ def place(stage: Stage, container: Container | None) -> Placement:
 
     `expectations` are inputs of setup-rocm-container: what the manifest promises of the node.
     """
-    all_instances = list(instances(stage))
     used = container if stage.gpu else None
     view = containers.view(used, stage.runners) if used is not None else None
-    if len(all_instances) == 1:
+    if stage.instances == 1:
         runner = stage.runners[0]
-        return Placement((), stage.name, runs_on(runner), view, _expectations(runner), all_instances[0].shard)
-    entries = tuple(_entry(instance, stage, used, view) for instance in all_instances)
+        return Placement((), stage.name, runs_on(runner), view, _expectations(runner), None)
+    entries = tuple(_entry(instance, stage, used, view) for instance in instances(stage))
     title = "${{ matrix.runner }}" + (", shard ${{ matrix.shard }}" if stage.shards > 1 else "")
     return Placement(
         matrix=entries,
         name=expressions.Expression(f"{stage.name} ({title})"),
-        runs_on=RunsOn(expressions.matrix("labels")),
+        runs_on=expressions.matrix("labels"),
         container=view,
         expectations={_INPUTS[key]: expressions.matrix(key) for key in _INPUTS if key in entries[0]},
         shard=expressions.matrix("shard") if stage.shards > 1 else None,
@@ -66,7 +59,9 @@ def place(stage: Stage, container: Container | None) -> Placement:
 
 def runs_on(runner: Runner) -> RunsOn:
     """What `runs-on` asks for."""
-    return RunsOn(runner.labels[0] if len(runner.labels) == 1 else runner.labels, runner.group)
+    if runner.group is not None:
+        return {"group": runner.group, "labels": runner.labels}
+    return runner.labels[0] if len(runner.labels) == 1 else runner.labels
 
 
 _INPUTS = {"gfx": "expect-gfx", "gpus": "expect-gpus", "partition": "partition"}
@@ -85,13 +80,12 @@ def _entry(
     instance: Instance, stage: Stage, container: Container | None, view: ContainerView | None
 ) -> dict[str, object]:
     """Matrix entry of an instance; a key that any entry has, all have, so that no expression reads a missing one."""
-    runner = instance.runner
-    # In a matrix, `labels` is what `runs-on` takes as a whole: a list, or a mapping with a group.
-    labels = list(runner.labels)
-    entry: dict[str, object] = {"instance": instance.number, "runner": runner.name}
-    if instance.shard is not None:
-        entry["shard"] = instance.shard
-    entry["labels"] = labels if runner.group is None else {"group": runner.group, "labels": labels}
+    number, runner, shard = instance
+    entry: dict[str, object] = {"instance": number, "runner": runner.name}
+    if shard is not None:
+        entry["shard"] = shard
+    # What `runs-on` takes as a whole: a list, or a mapping with a group.
+    entry["labels"] = runner.labels if runner.group is None else runs_on(runner)
     if stage.gpu and any(other.gfx for other in stage.runners):
         entry["gfx"] = ",".join(runner.gfx)
     if stage.gpu and any(other.gpus for other in stage.runners):

@@ -11,12 +11,12 @@ from rocm_ci_gen.workflow.errors import RenderError
 from rocm_ci_gen.workflow.expressions import Expression
 from rocm_ci_gen.workflow.instances import Placement, place, runs_on
 from rocm_ci_gen.workflow.pins import Pin
-from rocm_ci_gen.workflow.views import JobView, Permission, WorkflowView
+from rocm_ci_gen.workflow.views import JobView, Noted, WorkflowView
 
 WORKFLOW_NAME = "rocm-ci"
 DEFAULT_MANIFEST = ".rocm-ci.yml"
 
-_READ = Permission("contents", "read")
+_READ = {"contents": Noted("read")}
 
 
 def workflow_view(manifest: Manifest, manifest_name: str, pins: Mapping[str, Pin]) -> WorkflowView:
@@ -54,16 +54,16 @@ def workflow_view(manifest: Manifest, manifest_name: str, pins: Mapping[str, Pin
 
 
 def _plan(manifest: Manifest, manifest_name: str, pins: Mapping[str, Pin]) -> JobView:
-    permissions = [_READ]
+    permissions = dict(_READ)
     if manifest.triggers.pull_request is not None:
-        permissions.append(Permission("pull-requests", "read", "the changed files, where git alone cannot tell them"))
+        permissions["pull-requests"] = Noted("read", "the changed files, where git alone cannot tell them")
     return JobView(
         id="plan",
         name="plan",
         comment="What changed, and which jobs that needs.",
         runs_on=runs_on(manifest.cpu),
         timeout_minutes=timeouts.SERVICE_MINUTES,
-        permissions=tuple(permissions),
+        permissions=permissions,
         outputs={name: expressions.step_output("plan", name) for name in ("plan", "run")},
         steps=(
             steps.checkout(pins, history=True, contents=False),
@@ -82,7 +82,7 @@ def _stage(manifest: Manifest, stage: Stage, pins: Mapping[str, Pin]) -> JobView
         condition=expressions.job_condition(stage.name, stage.needs),
         runs_on=where.runs_on,
         timeout_minutes=timeouts.job_minutes(stage),
-        permissions=(_READ,),
+        permissions=_READ,
         matrix=where.matrix,
         container=where.container,
         env=dict(stage.env),
@@ -110,10 +110,10 @@ def _user_job(job: UserJob) -> JobView:
         comment="A job of this repository, from `jobs` of the manifest.",
         needs=("plan", *job.needs),
         condition=expressions.job_condition(job.name, job.needs),
-        permissions=tuple(
-            Permission(name, level, "" if (name, level) == ("contents", "read") else "asked for by the manifest")
+        permissions={
+            name: Noted(level, "" if (name, level) == ("contents", "read") else "asked for by the manifest")
             for name, level in job.permissions.items()
-        ),
+        },
         calls=steps.user_reference(job.uses, job.version),
         with_=dict(job.with_),
         secrets={name: expressions.secret(name) for name in job.secrets},

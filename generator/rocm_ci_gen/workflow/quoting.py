@@ -1,8 +1,10 @@
-"""YAML text of single values, such that a value can never become syntax.
+"""YAML text of values, such that a value can never become syntax.
 
 Text that comes from the manifest is always written as a double-quoted scalar, or, where that gives back exactly the
 same text, as a literal block. GitHub's own `${{ }}` may stand only in an `Expression`, which this project makes.
 The functions that templates use return `Yaml`; the template engine prints nothing else (see `template`).
+
+The character classes are small on purpose: `re` needs milliseconds to compile one that names characters beyond Latin-1.
 """
 
 from __future__ import annotations
@@ -13,9 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rocm_ci_gen.workflow.errors import RenderError
 from rocm_ci_gen.workflow.expressions import MARK, Expression
-
-Scalar = str | int | float | bool
-"""A value of the workflow; an `Expression` is a `str`."""
+from rocm_ci_gen.workflow.views import Noted, Scalar
 
 
 class Yaml(str):
@@ -25,12 +25,25 @@ class Yaml(str):
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-# Double quotes, backslashes, and all that YAML 1.2 does not count as printable (section 5.1) or that a YAML 1.1 reader
-# takes for a line break (NEL, LS, PS).
-_TO_ESCAPE = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]')
+# What YAML 1.2 does not count as printable (section 5.1), what a YAML 1.1 reader takes for a line break (NEL, LS, PS),
+# and what cannot be seen or changes the direction of the text around it. Fixed, so that every Python writes the same.
+_UNSEEN = (
+    (0x00, 0x1F),
+    (0x7F, 0xA0),
+    (0xAD, 0xAD),
+    (0x061C, 0x061C),
+    (0x200B, 0x200F),
+    (0x2028, 0x202F),
+    (0x205F, 0x206F),
+    (0x3000, 0x3000),
+    (0xD800, 0xDFFF),
+    (0xFEFF, 0xFEFF),
+    (0xFFF0, 0xFFFF),
+    (0xE0000, 0xE007F),
+)
+_SUSPECT = re.compile(r"[^ !#-\[\]-~]")
 _PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _PLAIN_REFERENCE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*(@[A-Za-z0-9_./-]+)?")
-_COMMENT = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*")
 # Words that some YAML reader takes for a boolean or for nothing (YAML 1.1 and 1.2).
 _RESERVED = frozenset({"", "y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"})
 
@@ -52,24 +65,15 @@ def scalar(value: Scalar) -> Yaml:
             raise RenderError(f"{value} is no number that a workflow can have.")
         # YAML 1.1 takes 1e-05 for text and 1.0e-05 for a number.
         return Yaml(re.sub(r"^(-?\d+)e", r"\1.0e", repr(value)))
-    return quoted(value)
-
-
-def quoted(text: str) -> Yaml:
-    """Write text as a double-quoted scalar on one line."""
-    refuse_expression(text)
-    return _in_quotes(text)
+    refuse_expression(value)
+    return _in_quotes(value)
 
 
 def block(value: Scalar, indent: int) -> Yaml:
-    r"""Write a value whose lines may stand below each other.
+    """Write a value whose lines may stand below each other, from column `indent`.
 
     A literal block (`|` or `|-`) is used for text of several lines that it gives back exactly; anything else is written
     by `scalar`.
-
-    Args:
-        value: the value.
-        indent: column of the block's lines.
     """
     if not isinstance(value, str) or "\n" not in value or not _fits_block(value):
         return scalar(value)
@@ -82,14 +86,14 @@ def block(value: Scalar, indent: int) -> Yaml:
 
 def word(text: str) -> Yaml:
     """Write a name: bare where every YAML reader takes it for text, else quoted. For keys, job names and the like."""
-    if _PLAIN_WORD.fullmatch(text) and text.lower() not in _RESERVED:
-        return Yaml(text)
-    return quoted(text)
+    plain = _PLAIN_WORD.fullmatch(text) and text.lower() not in _RESERVED
+    return Yaml(text) if plain else scalar(text)
 
 
 def words(names: Iterable[str]) -> Yaml:
-    """Write names as a list on one line."""
-    return Yaml("[" + ", ".join(word(name) for name in names) + "]")
+    """Write names as a list on one line; nothing for no names."""
+    written = ", ".join(word(name) for name in names)
+    return Yaml(f"[{written}]" if written else "")
 
 
 def flow(value: object) -> Yaml:
@@ -97,31 +101,54 @@ def flow(value: object) -> Yaml:
     return scalar(value) if isinstance(value, (str, int, float)) else _nested(value)
 
 
-def mapping(items: Mapping[str, Scalar], indent: int) -> Yaml:
-    """Write a mapping, a line or a block an entry, from column `indent`."""
-    pad = " " * indent
-    return Yaml("\n".join(f"{pad}{word(key)}: {block(value, indent + 2)}" for key, value in items.items()))
+def noted(value: Noted) -> Yaml:
+    """Write a name of ours or a reference, bare where that is safe, with its comment."""
+    refuse_expression(value.text)
+    bare = _PLAIN_WORD.fullmatch(value.text) or _PLAIN_REFERENCE.fullmatch(value.text)
+    text = value.text if bare and value.text not in _RESERVED else scalar(value.text)
+    return Yaml(f"{text} # {in_comment(value.comment)}" if value.comment else text)
 
 
-def entries(items: Iterable[str], indent: int) -> Yaml:
-    """Write a list, a line an entry, from column `indent`."""
-    return Yaml("\n".join(f"{' ' * indent}- {scalar(item)}" for item in items))
+def field(value: object, key: str, indent: int) -> Yaml:
+    """Write `key: value` on one line, with its line end; nothing for None and for text that is empty YAML."""
+    if value is None or (isinstance(value, Yaml) and not value):
+        return Yaml("")
+    return Yaml(f"{' ' * indent}{word(key)}: {_one(value, indent + 2)}\n")
 
 
-def reference(text: str, comment: str = "") -> Yaml:
-    """Write what `uses:` names, with the version that a commit stands for as a comment."""
-    refuse_expression(text)
-    written = text if _PLAIN_REFERENCE.fullmatch(text) else quoted(text)
-    return Yaml(f"{written} # {in_comment(comment)}" if comment else written)
+def section(value: Mapping[str, object] | Sequence[object], key: str, indent: int, empty: str = "") -> Yaml:
+    """Write a key with a mapping or a list below it, a line or a block an entry.
+
+    Args:
+        value: the entries.
+        key: the key.
+        indent: its column; the entries stand two further.
+        empty: what stands beside the key where there are no entries; the empty text leaves the key out.
+    """
+    head = " " * indent + word(key) + ":"
+    if not value:
+        return Yaml(f"{head} {empty}\n" if empty else "")
+    pad = " " * (indent + 2)
+    if isinstance(value, Mapping):
+        lines = [f"{pad}{word(name)}: {_one(item, indent + 4)}" for name, item in value.items()]
+    else:
+        lines = [f"{pad}- {_one(item, indent + 4)}" for item in value]
+    return Yaml("\n".join([head, *lines]) + "\n")
+
+
+def item(text: str) -> Yaml:
+    """Make the lines of a mapping an entry of a list: the first key stands after a dash."""
+    column = len(text) - len(text.lstrip(" "))
+    return Yaml(text[: column - 2] + "- " + text[column:])
 
 
 def in_comment(text: str) -> Yaml:
     """Text inside a comment.
 
     Raises:
-        RenderError: the text would end the comment.
+        RenderError: the text would end the comment, or cannot be seen.
     """
-    if not _COMMENT.fullmatch(text):
+    if any(_unseen(ord(char)) for char in text):
         raise RenderError(f"{text!r} cannot stand in a comment of the workflow.")
     return Yaml(text)
 
@@ -136,20 +163,28 @@ def refuse_expression(text: str) -> None:
         )
 
 
+def _one(value: object, indent: int) -> Yaml:
+    if isinstance(value, Yaml):
+        return value
+    if isinstance(value, Noted):
+        return noted(value)
+    return block(value, indent) if isinstance(value, (str, int, float)) else _nested(value)
+
+
 def _nested(value: object) -> Yaml:
     if isinstance(value, Expression):
         return _in_quotes(value)  # its braces would end a mapping around it
     if isinstance(value, (str, int, float)):
         return scalar(value)
     if isinstance(value, Mapping):
-        return Yaml("{" + ", ".join(f"{word(key)}: {_nested(item)}" for key, item in value.items()) + "}")
+        return Yaml("{" + ", ".join(f"{word(key)}: {_nested(entry)}" for key, entry in value.items()) + "}")
     if isinstance(value, Sequence):
-        return Yaml("[" + ", ".join(_nested(item) for item in value) + "]")
+        return Yaml("[" + ", ".join(_nested(entry) for entry in value) + "]")
     raise TypeError(f"no YAML for {type(value).__name__}")
 
 
 def _in_quotes(text: str) -> Yaml:
-    return Yaml('"' + _TO_ESCAPE.sub(_escape, text) + '"')
+    return Yaml('"' + _SUSPECT.sub(_escape, text) + '"')
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -157,7 +192,15 @@ def _escape(match: re.Match[str]) -> str:
     code = ord(char)
     if 0xD800 <= code <= 0xDFFF:
         raise RenderError(f"the text has half a character (U+{code:04X}), which no file can hold.")
-    return _ESCAPES.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if not _unseen(code):
+        return char
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _unseen(code: int) -> bool:
+    return any(first <= code <= last for first, last in _UNSEEN)
 
 
 def _fits_block(text: str) -> bool:
@@ -172,4 +215,4 @@ def _fits_block(text: str) -> bool:
         return False
     if any(line[-1:] in (" ", "\t") for line in body.split("\n")):
         return False
-    return not any(match.group() not in '"\\\n\t' for match in _TO_ESCAPE.finditer(body))
+    return not any(_unseen(ord(match.group())) for match in _SUSPECT.finditer(body) if match.group() not in "\n\t")

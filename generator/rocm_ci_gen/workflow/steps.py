@@ -15,8 +15,7 @@ from rocm_ci_gen.workflow.errors import RenderError
 from rocm_ci_gen.workflow.expressions import Expression
 from rocm_ci_gen.workflow.instances import Placement
 from rocm_ci_gen.workflow.pins import CHECKOUT, UPLOAD, Pin
-from rocm_ci_gen.workflow.quoting import Scalar
-from rocm_ci_gen.workflow.views import StepView, Uses
+from rocm_ci_gen.workflow.views import Noted, Scalar, StepView
 
 Pins = Mapping[str, Pin]
 
@@ -76,9 +75,9 @@ def gate_step(manifest: Manifest) -> StepView:
     return StepView(name=name, id="gate", uses=_own(manifest.uses), with_=inputs)
 
 
-def user_reference(uses: str, version: str | None) -> Uses:
+def user_reference(uses: str, version: str | None) -> Noted:
     """An action or workflow of the user's, with its version as a comment."""
-    return Uses(uses, version or "")
+    return Noted(uses, version or "")
 
 
 def _node(manifest: Manifest, place: Placement) -> StepView:
@@ -160,13 +159,13 @@ def _keep(stage: Stage, reports: list[str], pins: Pins, days: int | None, *, in_
     )
 
 
-def _own(source: Source, action: str | None = None) -> Uses:
+def _own(source: Source, action: str | None = None) -> Noted:
     path = source.repository if action is None else f"{source.repository}/actions/{action}"
     if source.pin is None:
-        return Uses(f"{path}@{source.ref}")
-    return Uses(f"{path}@{source.pin}", source.ref)
+        return Noted(f"{path}@{source.ref}")
+    return Noted(f"{path}@{source.pin}", source.ref)
 
 
-def _pinned(action: str, pins: Pins) -> Uses:
+def _pinned(action: str, pins: Pins) -> Noted:
     pin = pins[action]
-    return Uses(f"{action}@{pin.sha}", pin.version)
+    return Noted(f"{action}@{pin.sha}", pin.version)

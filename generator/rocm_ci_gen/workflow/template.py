@@ -34,19 +34,18 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         auto_reload=False,
+        optimized=False,  # a template is compiled once and rendered once
         autoescape=False,  # noqa: S701 - YAML, not HTML: `finalize` and the filters escape
         finalize=_only_yaml,
     )
-    engine.filters |= {
+    engine.filters = {
+        "comment": quoting.in_comment,
+        "field": quoting.field,
+        "item": quoting.item,
         "scalar": quoting.scalar,
-        "block": quoting.block,
+        "section": quoting.section,
         "word": quoting.word,
         "words": quoting.words,
-        "flow": quoting.flow,
-        "mapping": quoting.mapping,
-        "entries": quoting.entries,
-        "reference": quoting.reference,
-        "comment": quoting.in_comment,
     }
     return engine
 

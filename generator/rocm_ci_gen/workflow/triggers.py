@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rocm_ci_gen.manifest.model import Manifest, RefFilter, Triggers
 from rocm_ci_gen.workflow.errors import RenderError
-from rocm_ci_gen.workflow.views import EventView
 
 MIRROR_BRANCHES = "pull-request/[0-9]+"
 """Branches that a bot fills with vetted commits of pull requests; a pattern of GitHub's filter syntax."""
@@ -42,28 +41,28 @@ def effective(manifest: Manifest) -> Triggers:
     )
 
 
-def events(manifest: Manifest) -> tuple[EventView, ...]:
-    """The events of the workflow, without the schedule.
+def events(manifest: Manifest) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The events of the workflow with their filters, without the schedule.
 
     Raises:
         RenderError: nothing starts the workflow.
     """
     triggers = effective(manifest)
-    found: list[EventView] = []
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
     if triggers.push is not None:
-        found.append(EventView("push", _filters(triggers.push)))
+        found["push"] = _filters(triggers.push)
     if triggers.pull_request is not None:
         filters = _filters(triggers.pull_request)
         if manifest.forks.policy == "label":
             filters = {"types": (*_PULL_REQUEST_TYPES, "labeled"), **filters}
-        found.append(EventView("pull_request", filters))
+        found["pull_request"] = filters
     if triggers.merge_group:
-        found.append(EventView("merge_group"))
+        found["merge_group"] = {}
     if triggers.manual:
-        found.append(EventView("workflow_dispatch"))
+        found["workflow_dispatch"] = {}
     if not found and not triggers.schedule:
         raise RenderError("no trigger starts the workflow.", help="Add one to `triggers`, such as `manual: true`.")
-    return tuple(found)
+    return found
 
 
 def _filters(refs: RefFilter) -> dict[str, tuple[str, ...]]:

@@ -10,14 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rocm_ci_gen.workflow.expressions import Expression
-from rocm_ci_gen.workflow.quoting import Scalar
+
+Scalar = str | int | float | bool
+"""A value of the workflow; an `Expression` is a `str`."""
+
+RunsOn = str | tuple[str, ...] | Mapping[str, object]
+"""A label (or an expression), several labels, or `{group: …, labels: …}`."""
 
 
 @dataclass(frozen=True)
-class Uses:
-    """What `uses:` names; `comment` is the version that its commit stands for."""
+class Noted:
+    """A name or reference with a comment behind it: an action's version, the reason of a right."""
 
-    reference: str
+    text: str
     comment: str = ""
 
 
@@ -28,20 +33,12 @@ class StepView:
     name: str | None = None
     id: str | None = None
     condition: Expression | None = None
-    uses: Uses | None = None
+    uses: Noted | None = None
     run: str | None = None
     shell: str | None = None
     working_directory: str | None = None
     with_: Mapping[str, Scalar] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class RunsOn:
-    """What the runner must have: a label, several, or an expression that gives them; and the group it must be in."""
-
-    labels: str | tuple[str, ...]
-    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,24 +53,19 @@ class ContainerView:
 
 
 @dataclass(frozen=True)
-class Permission:
-    """A right of the job's token; `why` is a comment, for every right beyond reading the contents."""
-
-    name: str
-    level: str
-    why: str = ""
-
-
-@dataclass(frozen=True)
 class JobView:
-    """A job: with `steps`, or one that `calls` a reusable workflow. `matrix` holds one entry an instance."""
+    """A job: with `steps`, or one that `calls` a reusable workflow. `matrix` holds one entry an instance.
+
+    `permissions` gives each right of the job's token its level, with the reason as a comment for every right beyond
+    reading the contents.
+    """
 
     id: str
     name: str
     comment: str
     needs: tuple[str, ...] = ()
     condition: Expression | None = None
-    permissions: tuple[Permission, ...] = ()
+    permissions: Mapping[str, Noted] = field(default_factory=dict)
     outputs: Mapping[str, Expression] = field(default_factory=dict)
     runs_on: RunsOn | None = None
     timeout_minutes: int | None = None
@@ -81,27 +73,22 @@ class JobView:
     container: ContainerView | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[StepView, ...] = ()
-    calls: Uses | None = None
+    calls: Noted | None = None
     with_: Mapping[str, Scalar] = field(default_factory=dict)
     secrets: Mapping[str, Expression] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class EventView:
-    """An event that starts the workflow; filters and types in GitHub's words, such as `branches-ignore`."""
-
-    name: str
-    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class WorkflowView:
-    """The whole workflow. `manifest` and `command` stand in the header."""
+    """The whole workflow. `manifest` and `command` stand in the header.
+
+    `events` gives each event its filters in GitHub's words, such as `branches-ignore`; the schedule stands apart.
+    """
 
     manifest: str
     command: str
     name: str
-    events: tuple[EventView, ...]
+    events: Mapping[str, Mapping[str, tuple[str, ...]]]
     schedule: tuple[str, ...]
     concurrency_group: Expression
     cancel_in_progress: Expression | bool
