@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rocm_ci.hipify_check import files, rules, suppress
+from rocm_ci.hipify_check import cmake, files, python_source, requirements, rules, scripts, suppress
 from rocm_ci.hipify_check.cfamily import scan as cfamily
 from rocm_ci.hipify_check.model import Finding, Hit, Scan
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocm_ci.hipify_check.files import SourceFile
+    from rocm_ci.hipify_check.kinds import Kind
     from rocm_ci.hipify_check.versions import Version
 
 SOURCE_LIMIT = 240
@@ -69,7 +70,7 @@ def check(file: SourceFile, target: Target) -> FileResult:
     return check_text(file.name, file.kind, raw, target)
 
 
-def check_text(name: str, kind: str, raw: bytes, target: Target) -> FileResult:
+def check_text(name: str, kind: Kind, raw: bytes, target: Target) -> FileResult:
     """Check one text that goes by ``name``."""
     lines = raw.count(b"\n") + (not raw.endswith(b"\n") and raw != b"")
     scan = _scan(name, kind, raw, target)
@@ -77,10 +78,21 @@ def check_text(name: str, kind: str, raw: bytes, target: Target) -> FileResult:
     return FileResult(name, len(raw), lines, findings, owners, scan.defines, scan.includes, suppressed)
 
 
-def _scan(name: str, kind: str, raw: bytes, target: Target) -> Scan:
+def _scan(name: str, kind: Kind, raw: bytes, target: Target) -> Scan:
     if kind == "c":
         return cfamily.scan(raw, target.version, explicit=target.explicit, hipify=target.hipify)
-    raise ValueError(f"{name}: no scanner for files of kind {kind}")
+    # One character a byte, so that an index in the text is an offset in the file.
+    text = raw.decode("latin-1")
+    if kind == "python":
+        hits = python_source.scan(raw, name, target.version, explicit=target.explicit)
+    elif kind == "cmake":
+        hits = cmake.scan(text)
+    elif kind == "requirements":
+        rocm = "rocm" in name.rpartition("/")[2].lower()
+        hits = requirements.scan(text, target.version, explicit=target.explicit, rocm=rocm)
+    else:
+        hits = scripts.scan(text, kind, name, target.version, explicit=target.explicit)
+    return Scan(hits)
 
 
 def _place(name: str, raw: bytes, hits: Sequence[Hit]) -> tuple[tuple[Finding, ...], tuple[str, ...], int]:

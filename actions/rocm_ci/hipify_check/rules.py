@@ -104,6 +104,13 @@ _OWN: dict[str, str] = {
     "compiler-macro": "{name} is not defined by hipcc; test {hip} too",
     "hip-removed": "{name} was removed from HIP; use {hip}",
     "ptx": "PTX instruction {name}",
+    "nvcc-flag": "{name} is an option of nvcc",
+    "path": "{name} is a path of the CUDA toolkit",
+    "tool": "{name} is not there on a ROCm node",
+    "image": "the image {name} has no ROCm",
+    "py-index": "{name} has wheels for CUDA",
+    "unpinned": "{name} has no version",
+    "env": "{name} is a variable of CUDA",
     "launch": "{name} is launched from device code",
     "unknown-name": "{name} looks like CUDA",
 }
@@ -114,6 +121,6 @@ def message(slug: str, verdict: Verdict, name: str, hip: str, note: str) -> str:
     sentence = _OWN.get(slug) or _SENTENCE[verdict]
     rule = by_slug()[slug]
     text = sentence.format(name=name, hip=hip, title=rule.title.lower())
-    if hip and "{hip}" not in sentence and verdict in {"manual", "unsupported"}:
-        text += f"; nearest: {hip}"
+    if hip and "{hip}" not in sentence and slug not in {"guarded", "dead-code"}:
+        text += f"; use {hip}" if verdict == "convertible" else f"; nearest: {hip}"
     return f"{text}: {note}" if note and ":" not in text[-40:] else (f"{text} ({note})" if note else text)

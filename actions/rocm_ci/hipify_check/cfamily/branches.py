@@ -60,10 +60,18 @@ class Define:
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """The map of one file."""
+    """The map of one file.
+
+    Attributes:
+        conditionals: Every ``#if``, ``#ifdef``, ``#ifndef`` and ``#elif``, in order.
+        defines: Every ``#define``, in order.
+        alternatives: Start and end of each branch but the first of its chain: text that a reader who counts braces
+            must skip, because it says the same thing again. An inner one ends before its outer one.
+    """
 
     conditionals: tuple[Directive, ...] = ()
     defines: tuple[Define, ...] = ()
+    alternatives: tuple[tuple[int, int], ...] = ()
     _starts: list[int] = field(default_factory=list)
     _states: list[State] = field(default_factory=list)
 
@@ -98,6 +106,7 @@ class _Chain:
         platform: A condition so far separates AMD from NVIDIA.
         names_amd: A condition so far tests an AMD macro.
         members: Indices of its directives.
+        body: Start of the alternative branch that is open; -1 in the first branch.
     """
 
     outer: State
@@ -107,6 +116,7 @@ class _Chain:
     platform: bool = False
     names_amd: bool = False
     members: list[int] = field(default_factory=list)
+    body: int = -1
 
 
 def walk(code: bytes, *, hipify: bool = False) -> Branches:
@@ -133,6 +143,7 @@ class _Walk:
         self._states: list[State] = []
         self._conditionals: list[Directive] = []
         self._defines: list[Define] = []
+        self._alternatives: list[tuple[int, int]] = []
         self._guard = self._include_guard()
         self._amd_half = _MAY_BE_AMD.search(code) is not None and any(
             macros.is_amd(name)
@@ -154,12 +165,21 @@ class _Walk:
                 self._stack.append(chain)
                 self._branch(chain, match, keyword, text)
             elif self._stack and keyword == "endif":
+                self._end_alternative(match.start())
                 self._close(match)
             elif self._stack:
+                self._end_alternative(match.start())
+                self._stack[-1].body = match.end()
                 self._branch(self._stack[-1], match, keyword, text)
         for chain in self._stack:
             self._settle(chain)
-        return Branches(tuple(self._conditionals), tuple(self._defines), self._starts, self._states)
+        return Branches(
+            tuple(self._conditionals),
+            tuple(self._defines),
+            tuple(self._alternatives),
+            self._starts,
+            self._states,
+        )
 
     def _include_guard(self) -> str:
         """The macro of ``#ifndef X`` / ``#define X`` at the top; what it encloses is as good as unconditional."""
@@ -216,6 +236,10 @@ class _Walk:
         chain = self._stack.pop()
         self._settle(chain)
         self._enter(match.end(), chain.outer, certain=chain.certain)
+
+    def _end_alternative(self, offset: int) -> None:
+        if self._stack[-1].body >= 0:
+            self._alternatives.append((self._stack[-1].body, offset))
 
     def _settle(self, chain: _Chain) -> None:
         """A later branch may have named AMD: tell the earlier directives of the chain."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check.cfamily.branches import State
 
 if TYPE_CHECKING:
+    from rocm_ci.hipify_check.cfamily.branches import Directive
     from rocm_ci.hipify_check.cfamily.context import Context
     from rocm_ci.hipify_check.mapping import Entry
 
+_NEXT = re.compile(rb"#[ \t]*(?:elif|else|endif|if|ifdef|ifndef)\b")
+_PRAGMAS = re.compile(rb"\s*(?:#[ \t]*pragma[^\n]*\s*)+")
 _SLUGS = {"v": "version-guard", "c": "compiler-macro", "a": "arch-guard"}
 
 
@@ -29,6 +33,15 @@ def macro(context: Context, start: int, name: str, entry: Entry) -> None:
         verdict = "manual"
     if context.hits and context.hits[-1].name == name and b"\n" not in context.code[context.hits[-1].offset : start]:
         return
+    if directive is not None and entry.kind == "c" and _only_pragmas(context.code, directive):
+        return
     context.add(
         start, _SLUGS[entry.kind], verdict, name, entry.hip, note=entry.note, library="preprocessor", owned_by=name
     )
+
+
+def _only_pragmas(code: bytes, directive: Directive) -> bool:
+    """Does the branch hold only pragmas, which silence a warning of nvcc? Then nothing is lost without it."""
+    start = directive.argument + len(directive.text)
+    following = _NEXT.search(code, start)
+    return _PRAGMAS.fullmatch(code, start, following.start() if following else len(code)) is not None

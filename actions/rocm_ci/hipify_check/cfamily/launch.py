@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from rocm_ci.hipify_check.cfamily.context import matching
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocm_ci.hipify_check.cfamily.context import Context
 
 _LAUNCH = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>\s*)?<<<")
@@ -20,7 +22,7 @@ _BRACES = re.compile(rb"[{}]")
 def launches(context: Context) -> None:
     """Each launch inside a `__global__` or `__device__` function."""
     code = context.code
-    bodies = _device_bodies(code)
+    bodies = _device_bodies(code, context.branches.alternatives)
     starts = [start for start, _ in bodies]
     for match in _LAUNCH.finditer(code):
         at = bisect_right(starts, match.start())
@@ -28,8 +30,16 @@ def launches(context: Context) -> None:
             context.add(match.start(), "launch", "unsupported", match[1].decode(), library="runtime")
 
 
-def _device_bodies(code: bytes) -> list[tuple[int, int]]:
+def _start(span: tuple[int, int]) -> int:
+    return span[0]
+
+
+def _device_bodies(code: bytes, alternatives: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Start and end of each body of device code that is not host code as well, in order."""
+    skip: list[tuple[int, int]] = []
+    for span in sorted(alternatives):
+        if not skip or span[0] >= skip[-1][1]:  # an inner one is skipped with its outer one
+            skip.append(span)
     bodies: list[tuple[int, int]] = []
     for match in _DEVICE.finditer(code):
         if bodies and match.start() < bodies[-1][1]:
@@ -38,7 +48,7 @@ def _device_bodies(code: bytes) -> list[tuple[int, int]]:
         line = code.rfind(b"\n", 0, match.start()) + 1
         if opening < 0 or b"__host__" in code[line:opening]:
             continue
-        bodies.append((opening, _closing(code, opening)))
+        bodies.append((opening, _closing(code, opening, skip)))
     return bodies
 
 
@@ -56,9 +66,12 @@ def _body(code: bytes, at: int) -> int:
     return -1
 
 
-def _closing(code: bytes, opening: int) -> int:
+def _closing(code: bytes, opening: int, skip: Sequence[tuple[int, int]]) -> int:
     depth = 0
     for match in _BRACES.finditer(code, opening):
+        at = bisect_right(skip, match.start(), key=_start)
+        if at and match.start() < skip[at - 1][1]:
+            continue
         depth += 1 if match[0] == b"{" else -1
         if depth == 0:
             return match.start()

@@ -1,0 +1,309 @@
+"""Python, by its syntax tree: imports, calls, strings. `torch.cuda` is legal on ROCm and no finding."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rocm_ci.hipify_check import packages, ptx, pyguards, words
+from rocm_ci.hipify_check.model import Hit
+from rocm_ci.hipify_check.pyguards import dotted
+from rocm_ci.hipify_check.requirements import requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocm_ci.hipify_check.model import Verdict
+    from rocm_ci.hipify_check.versions import Version
+
+# Parsing is what costs; most files of a Python tree have none of these.
+_WORTH = re.compile(
+    rb"nvidia|NVIDIA|nvcc|NVCC|/cuda\b|libcu|libnv|CUDA_|CUDAARCHS|CUDACXX|version\.cuda|get_device_(?:capability|name)|inline_asm|"
+    rb"extra\.cuda|gencode|\bsm_\d|whl/cu|\bcu1\d\d|cudart|cupy|numba|pynvml|nvml|pycuda|skcuda|cudaq|tensorrt|cutlass|flashinfer|"
+    rb"\bnvtx\b|GPUtil|nvitop|\bcu(?:df|ml|graph|spatial|cim|vs|quantum)\b|\brmm\b|import cuda\b|from cuda\b|"
+    rb"__CUDA|expt-|use_fast_math|Xptxas|"
+    rb"nvprof|\bnsys\b|\bncu\b|cuobjdump|modelopt|dask_cuda|pylibraft|flash.attn|xformers|deepspeed|apex|bitsandbytes"
+)
+_RUNNERS = re.compile(
+    r"(?:subprocess\.)?(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|exec\w+|spawn\w+)|"
+    r"(?:shutil\.)?which|(?:asyncio\.)?create_subprocess_(?:exec|shell)|(?:shlex\.)?split|find_executable"
+)
+_GATES = {
+    "get_device_capability": "compute capability: on ROCm it is the number of the gfx target, so 9.0 is no Hopper",
+    "get_device_name": "names of AMD GPUs differ, and change with the driver",
+}
+_INSTALL_KEYS = frozenset(
+    {"install_requires", "setup_requires", "tests_require", "extras_require", "requires", "dependencies"}
+)
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
+
+
+def scan(raw: bytes, name: str, version: Version, *, explicit: bool = False) -> list[Hit]:
+    """Find CUDA in a Python source; offsets are in bytes.
+
+    A file that this Python cannot parse (an older or newer syntax, a template) is searched for imports only.
+    """
+    if _WORTH.search(raw) is None:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(raw)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _imports_only(raw)
+    reader = _Reader(raw, name, version, explicit=explicit)
+    try:
+        reader.block(tree.body)
+    except RecursionError:
+        return _imports_only(raw)
+    return reader.hits
+
+
+def _imports_only(raw: bytes) -> list[Hit]:
+    hits = []
+    for match in _IMPORT.finditer(raw.decode("latin-1")):
+        found = packages.module(match[1])
+        if found:
+            hits.append(packages.hit(found[0], found[1], match.start(1)))
+    return hits
+
+
+class _Reader:
+    """One walk over the tree, which knows whether ROCm gets to a statement."""
+
+    def __init__(self, raw: bytes, name: str, version: Version, *, explicit: bool) -> None:
+        self.hits: list[Hit] = []
+        self._raw = raw
+        self._version = version
+        self._release = f"{version[0]}.{version[1]}" if explicit else ""
+        self._is_setup = name.rpartition("/")[2].startswith("setup")
+        self._lines = [0]
+        at = raw.find(b"\n")
+        while at >= 0:
+            self._lines.append(at + 1)
+            at = raw.find(b"\n", at + 1)
+        self._reached = True
+        self._optional = False
+        self._seen: set[tuple[int, str]] = set()
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Read statements; what follows an early return for the other platform is not tracked."""
+        for index, statement in enumerate(body):
+            docstring = index == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            if not docstring:
+                self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            self._import(node)
+        elif isinstance(node, ast.If):
+            self._choice(node.test, node.body, node.orelse)
+        elif isinstance(node, ast.Try):
+            self._try(node)
+        else:
+            for field, value in ast.iter_fields(node):
+                if field in {"body", "orelse", "finalbody"} and isinstance(value, list):
+                    self.block(value)
+                else:
+                    self._any(value)
+
+    def _choice(self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> None:
+        known = pyguards.evaluate(test)
+        if known is None or not self._names_hip(test):
+            self._expression(test)
+        before = self._reached
+        self._reached = before and known is not False
+        self.block(body)
+        self._reached = before and known is not True
+        self.block(orelse)
+        self._reached = before
+
+    def _names_hip(self, test: ast.expr) -> bool:
+        return any(
+            "hip" in dotted(node) or "rocm" in dotted(node) for node in ast.walk(test) if isinstance(node, ast.expr)
+        )
+
+    def _try(self, node: ast.Try) -> None:
+        """An import whose failure is caught is optional: a note."""
+        before = self._optional
+        caught = {dotted(part).rpartition(".")[2] for handler in node.handlers for part in _types(handler)}
+        self._optional = before or bool(
+            caught & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException", ""}
+        )
+        self.block(node.body)
+        self._optional = before
+        for handler in node.handlers:
+            self.block(handler.body)
+        self.block(node.orelse)
+        self.block(node.finalbody)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        if isinstance(node, ast.ImportFrom):
+            if node.level or not node.module:
+                return
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            if node.module.startswith("triton.language.extra.cuda"):
+                self._add(
+                    node, "triton", "convertible", "triton.language.extra.cuda", "triton.language.extra.libdevice"
+                )
+                return
+        else:
+            names = [alias.name for alias in node.names]
+        for name in names:
+            found = packages.module(name)
+            if found:
+                hit = packages.hit(found[0], found[1], self._within(node, found[0]))
+                self._keep(
+                    replace(hit, verdict="note", note="optional: its absence is caught") if self._optional else hit
+                )
+            elif name.startswith("triton.language.extra.cuda"):
+                self._add(
+                    node, "triton", "convertible", "triton.language.extra.cuda", "triton.language.extra.libdevice"
+                )
+
+    # -- expressions --------------------------------------------------------------------------------------------------
+
+    def _any(self, value: object) -> None:
+        if isinstance(value, ast.expr):
+            self._expression(value)
+        elif isinstance(value, ast.stmt):
+            self._statement(value)
+        elif isinstance(value, ast.AST):
+            for _, inner in ast.iter_fields(value):
+                self._any(inner)
+        elif isinstance(value, list):
+            for item in value:
+                self._any(item)
+
+    def _expression(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                self._string(node, node.value)
+            return
+        if isinstance(node, ast.IfExp):
+            known = pyguards.evaluate(node.test)
+            before = self._reached
+            self._reached = before and known is not False
+            self._expression(node.body)
+            self._reached = before and known is not True
+            self._expression(node.orelse)
+            self._reached = before
+            return
+        if isinstance(node, ast.Call):
+            self._call(node)
+        elif isinstance(node, ast.Attribute):
+            self._attribute(node)
+        for _, value in ast.iter_fields(node):
+            self._any(value)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        if node.attr == "cuda" and dotted(node).endswith("version.cuda"):
+            self._add(node, "py-gate", "note", "torch.version.cuda", "torch.version.hip", "it is None on ROCm")
+        elif node.attr in _GATES:
+            self._add(node, "py-gate", "note", node.attr, "", _GATES[node.attr])
+        elif node.attr == "cuda" and dotted(node).endswith(("language.extra.cuda", "tl.extra.cuda")):
+            self._add(node, "triton", "convertible", "triton.language.extra.cuda", "triton.language.extra.libdevice")
+
+    def _call(self, node: ast.Call) -> None:
+        function = dotted(node.func)
+        if function.rpartition(".")[2] == "inline_asm_elementwise":
+            self._assembly(node)
+        elif _RUNNERS.fullmatch(function):
+            for argument in node.args[:1]:
+                self._command(argument)
+        elif function.endswith("find_library") and node.args:
+            text = node.args[0]
+            row = words.library(text.value) if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
+            if row and isinstance(text, ast.Constant):
+                self._keep(
+                    Hit(
+                        self._offset(text), "library-file", row.verdict, str(text.value), row.hip, row.note, "libraries"
+                    )
+                )
+        if self._is_setup:
+            for keyword in node.keywords:
+                if keyword.arg in _INSTALL_KEYS:
+                    self._dependencies(keyword.value)
+
+    def _assembly(self, node: ast.Call) -> None:
+        given = [keyword.value for keyword in node.keywords if keyword.arg == "asm"] or node.args[:1]
+        for part in given:
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                found = ptx.instruction(part.value)
+                if found:
+                    self._keep(Hit(self._within(part, found[0]), "ptx", "manual", found[0], "", "", "ptx"))
+
+    def _command(self, argument: ast.expr) -> None:
+        """The first word of a command line, or the first element of an argument list, is the program."""
+        first = argument.elts[0] if isinstance(argument, ast.List | ast.Tuple) and argument.elts else argument
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            whole = first.value if first is argument else first.value.split("/")[-1]
+            for hit in words.tools(whole):
+                self._keep(replace(hit, offset=self._within(first, hit.name)))
+
+    def _dependencies(self, value: ast.expr) -> None:
+        for node in ast.walk(value):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for hit in requirement(node.value, self._version):
+                    self._keep(replace(hit, offset=self._within(node, hit.name)))
+
+    def _string(self, node: ast.Constant, text: str) -> None:
+        if text == "nvidia-smi":
+            self._keep(replace(next(iter(words.tools(text))), offset=self._within(node, text)))
+            return
+        if words.is_variable(text):
+            self._keep(words.variable(text, self._within(node, text)))
+            return
+        if len(text) > 20_000:
+            return
+        for hit in self._in_string(text):
+            self._keep(replace(hit, offset=self._within(node, hit.name)))
+
+    def _in_string(self, text: str) -> Iterator[Hit]:
+        yield from words.indexes(text, self._release)
+        yield from words.roots(text)
+        yield from words.library_files(text)
+        if text.lstrip().startswith("-"):
+            options = list(words.flags(text))
+            yield from options
+            if not options:
+                yield from words.architectures(text)
+        elif text.startswith("nvidia-smi "):
+            yield from words.tools(text)
+
+    # -- places -------------------------------------------------------------------------------------------------------
+
+    def _add(self, node: ast.stmt | ast.expr, slug: str, verdict: Verdict, name: str, hip: str, note: str = "") -> None:
+        at = self._within(node, name)
+        self._keep(Hit(at, slug, verdict, name, hip, note, "python"))
+
+    def _keep(self, hit: Hit) -> None:
+        if (hit.offset, hit.name) in self._seen:
+            return
+        self._seen.add((hit.offset, hit.name))
+        if not self._reached:
+            hit = replace(hit, slug="guarded", verdict="note", note="")
+        self.hits.append(hit)
+
+    def _offset(self, node: ast.stmt | ast.expr) -> int:
+        return self._lines[node.lineno - 1] + node.col_offset
+
+    def _within(self, node: ast.stmt | ast.expr, needle: str) -> int:
+        """Where the text stands within the node's source; the node's start where it is written with escapes."""
+        start = self._offset(node)
+        if node.end_lineno is None or node.end_col_offset is None:
+            return start
+        end = self._lines[node.end_lineno - 1] + node.end_col_offset
+        at = self._raw.find(needle.encode(), start, end)
+        return at if at >= 0 else start
+
+
+def _types(handler: ast.ExceptHandler) -> list[ast.expr]:
+    if handler.type is None:
+        return [ast.Name("Exception")]
+    return handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

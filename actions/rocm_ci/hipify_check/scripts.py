@@ -1,0 +1,195 @@
+"""Shell scripts, Makefiles, Dockerfiles, YAML and TOML: line by line, comments left out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rocm_ci.hipify_check import packages, words
+from rocm_ci.hipify_check.model import Hit
+from rocm_ci.hipify_check.requirements import moved, requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocm_ci.hipify_check.kinds import Kind
+    from rocm_ci.hipify_check.versions import Version
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
+_QUOTED = re.compile(r"'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\"")
+_WORTH = re.compile(
+    r"(?i)cuda|nvidia|nvcc|nvprof|\bnsys\b|\bncu\b|compute-sanitizer|cuobjdump|nvdisasm|ptxas|\bsm_\d|gencode|whl/cu|\bcu1\d\d|"
+    r"libcu|-lcu|libnv|cudnn|--gpus|flash|tensorrt|cupy|pynvml|xformers|apex|deepspeed|bitsandbytes|vllm|sglang|pytorch/pytorch"
+)
+_INSTALL = re.compile(
+    r"\b(?:(?:uv\s+)?pip3?\s+install|uv\s+add|poetry\s+add|pdm\s+add|(?:conda|mamba|micromamba)\s+(?:install|create))\b"
+)
+_SYSTEM = re.compile(r"\b(?:apt(?:-get)?|dnf|yum|zypper|apk|microdnf)\b.*\b(?:install|add)\b")
+_WORD = re.compile(r"[^\s'\"\\;&|()]+")
+_SYSTEM_PACKAGE = re.compile(
+    r"(?:cuda(?:-(?:toolkit|compiler|libraries|minimal|runtime|nvcc|cudart|command-line-tools|drivers|compat|keyring|nvtx|cupti)[\w.-]*|-\d+-\d+)"
+    r"|nvidia-(?:cuda|driver|utils|container)[\w.-]*|libcudnn\d*[\w.-]*|libnccl\d*[\w.-]*|libcu(?:blas|fft|rand|sparse|solver)[\w.-]*|libnvinfer[\w.-]*|tensorrt[\w.-]*)(?:=.*)?"
+)
+_IMAGE = re.compile(
+    r"(?<![\w./-])(?:docker\.io/|nvcr\.io/)?(?P<name>nvidia/cuda|nvidia/pytorch|nvidia/tensorrt|nvidia/tritonserver|nvidia/cudagl|pytorch/pytorch"
+    r"|pytorch/manylinux[\w-]*cuda[\w.]*|vllm/vllm-openai|tensorflow/tensorflow)(?::(?P<tag>[\w.-]+))?(?![\w/-])"
+)
+_UBUNTU = re.compile(r"ubuntu(\d\d\.\d\d)")
+_DOCKER_GPUS = re.compile(r"--gpus(?:[= ]\S+)?|--runtime[= ]nvidia\b")
+_YAML_GPU = re.compile(r"\bnvidia\.com/gpu(?:\.\w+)?\b")
+_YAML_DRIVER = re.compile(r"^\s*-?\s*(?:driver|runtime)\s*:\s*[\"']?(nvidia)\b")
+_ACTION = re.compile(r"\bJimver/cuda-toolkit\b")
+_TOML_STRING = re.compile(r"[\"']([A-Za-z0-9][^\"'\n]*)[\"']")
+_LOCKED = re.compile(r"^name\s*=\s*[\"']([^\"']+)[\"']")
+_CONDA = re.compile(r"^\s*-\s*[\"']?(?:[\w.-]+::)?([A-Za-z0-9][\w.-]*)\s*((?:[=<>!~].*)?)$")
+
+
+def scan(text: str, kind: Kind, name: str, version: Version, *, explicit: bool = False) -> list[Hit]:
+    """Find CUDA in a script or build file.
+
+    Args:
+        text: The file.
+        kind: ``shell``, ``docker``, ``yaml`` or ``toml``.
+        name: The file's path; tells an environment file of conda and a lock file.
+        version: ROCm release to hold it against.
+        explicit: Whether the user named that release.
+    """
+    if _WORTH.search(text) is None:
+        return []
+    hits: list[Hit] = []
+    release = f"{version[0]}.{version[1]}" if explicit else ""
+    offset = 0
+    command = ""  # of which this line is a continuation
+    for line in text.split("\n"):
+        code = _strip(line)
+        whole = command + code
+        if _WORTH.search(code):
+            hits += [moved(hit, offset) for hit in _line(code, whole, kind, name, version, release)]
+        command = whole if code.rstrip().endswith("\\") else ""
+        offset += len(line) + 1
+    return hits
+
+
+def _strip(line: str) -> str:
+    """The line without its comment; a ``#`` in quotes is none."""
+    if "#" not in line:
+        return line
+    hidden = _QUOTED.sub(lambda match: "x" * len(match[0]), line)
+    comment = _COMMENT.search(hidden)
+    return line[: comment.start()] if comment else line
+
+
+def _line(code: str, command: str, kind: Kind, name: str, version: Version, release: str) -> Iterator[Hit]:
+    yield from words.indexes(code, release)
+    if kind == "toml":
+        yield from _toml(code, name, version)
+        return
+    if kind == "yaml":
+        yield from _yaml(code, name, version)
+    if kind in {"yaml", "docker"} or "docker" in command or "podman" in command:
+        yield from _images(code)
+    installs = _INSTALL.search(command)
+    if installs:
+        yield from _packages(code, version, installs.end() - (len(command) - len(code)))
+    elif _SYSTEM.search(command):
+        yield from _system(code)
+    tools = list(words.tools(code))
+    yield from tools
+    yield from words.roots(code)
+    if any(hit.name == "nvcc" for hit in tools):
+        return  # its options go with it
+    yield from words.variables(code)
+    found = list(words.flags(code))
+    yield from found
+    if not found:
+        yield from words.architectures(code)
+    yield from words.linked(code)
+    yield from words.library_files(code)
+    for match in _DOCKER_GPUS.finditer(code):
+        if "docker" in command or "podman" in command or "gpus" in command.split("=")[0]:
+            yield Hit(
+                match.start(),
+                "container-option",
+                "convertible",
+                match[0],
+                "--device=/dev/kfd --device=/dev/dri",
+                "",
+                "containers",
+            )
+
+
+def _images(code: str) -> Iterator[Hit]:
+    for match in _IMAGE.finditer(code):
+        name, tag = match["name"], match["tag"] or ""
+        if name in {"pytorch/pytorch", "tensorflow/tensorflow"} and not re.search(r"cuda|gpu|rocm", tag):
+            continue
+        if "rocm" in tag:
+            continue
+        hip = _replacement(name, tag)
+        yield Hit(match.start(), "image", "convertible" if hip else "unsupported", name, hip, "", "containers")
+
+
+def _replacement(name: str, tag: str) -> str:
+    """The image of AMD that does what this one does; empty where there is none."""
+    if name == "nvidia/cuda":
+        ubuntu = _UBUNTU.search(tag)
+        return f"rocm/dev-ubuntu-{ubuntu[1] if ubuntu else '24.04'}"
+    if name.startswith("pytorch/manylinux"):
+        return "pytorch/manylinux2_28-builder:rocm"
+    images = {"pytorch": "rocm/pytorch", "vllm": "rocm/vllm", "tensorflow": "rocm/tensorflow"}
+    return next((image for word, image in images.items() if word in name), "")
+
+
+def _packages(code: str, version: Version, start: int) -> Iterator[Hit]:
+    for match in _WORD.finditer(code, max(0, start)):
+        word = match[0]
+        if not word.startswith(("-", "$", "/", ".", "http", "git+")):
+            yield from (moved(hit, match.start()) for hit in requirement(word, version))
+
+
+def _system(code: str) -> Iterator[Hit]:
+    for match in _WORD.finditer(code):
+        if _SYSTEM_PACKAGE.fullmatch(match[0]):
+            package = match[0].split("=")[0]
+            yield Hit(
+                match.start(),
+                "os-package",
+                "manual",
+                package,
+                "",
+                "take the packages of AMD's repository",
+                "system packages",
+            )
+
+
+def _yaml(code: str, name: str, version: Version) -> Iterator[Hit]:
+    for match in _YAML_GPU.finditer(code):
+        yield Hit(match.start(), "container-option", "convertible", match[0], "amd.com/gpu", "", "containers")
+    driver = _YAML_DRIVER.search(code)
+    if driver:
+        note = "AMD containers take /dev/kfd and /dev/dri as devices"
+        yield Hit(driver.start(1), "container-option", "manual", "nvidia", "", note, "containers")
+    for match in _ACTION.finditer(code):
+        yield Hit(match.start(), "tool", "manual", match[0], "", "run the job in a rocm/dev container", "tools")
+    if "env" in name.rsplit("/", 1)[-1].lower():
+        listed = _CONDA.match(code.rstrip())
+        package = packages.find(listed[1], version) if listed else None
+        if listed and package:
+            yield packages.hit(listed[1], package, listed.start(1))
+
+
+def _toml(code: str, name: str, version: Version) -> Iterator[Hit]:
+    if name.endswith(".lock"):
+        locked = _LOCKED.match(code)
+        package = packages.find(locked[1], version) if locked else None
+        if locked and package:
+            yield packages.hit(locked[1], package, locked.start(1))
+        return
+    for match in _TOML_STRING.finditer(code):
+        yield from (moved(hit, match.start(1)) for hit in requirement(match[1], version))
+    key = re.match(r"\s*[\"']?([A-Za-z0-9][\w.-]*)[\"']?\s*=", code)
+    if key:
+        package = packages.find(key[1], version)
+        if package:
+            yield packages.hit(key[1], package, key.start(1))
+    yield from words.flags(code)
