@@ -39,7 +39,13 @@ NEEDS: Dict[str, Tuple[str, ...]] = {
     "plan": tuple(MINIMUM),
     "run": tuple(MINIMUM),
 }
-ROOT_COMMANDS = ("plan", "gate", "run")
+# Command of the root action: the inputs that it takes. The others are taken from the environment, so that `run` does
+# not hand the token to the user's tests.
+ROOT_COMMANDS = {
+    "plan": ("INPUT_MANIFEST", "INPUT_GITHUB_TOKEN"),
+    "gate": ("INPUT_NEEDS", "INPUT_PLAN"),
+    "run": ("INPUT_MANIFEST", "INPUT_STAGES"),
+}
 DEFERRED = "deferred"
 
 
@@ -106,12 +112,21 @@ def dispatch(stage: str, argv: Sequence[str], root: bool) -> int:
         from rocm_ci.runner import verdict
 
         return verdict.main([root_stage()] if root else list(argv[1:]))
-    if root and stage != "gate":
-        return run_generator(stage)
+    if root:
+        drop_other_inputs(stage)
+        if stage != "gate":
+            return run_generator(stage)
     from rocm_ci import cli
 
     args = [stage] if root else list(argv)
     return as_code(cli.main.main(args=args, prog_name="rocm-ci", standalone_mode=False))
+
+
+def drop_other_inputs(stage: str) -> None:
+    """Forget the root action's inputs that the command does not take."""
+    known = {name for names in ROOT_COMMANDS.values() for name in names} | {"INPUT_COMMAND"}
+    for name in known - set(ROOT_COMMANDS[stage]):
+        os.environ.pop(name, None)
 
 
 def run_generator(stage: str) -> int:

@@ -130,8 +130,8 @@ def _install(lock: Path, digest: str, target: Path, environ: Mapping[str, str]) 
         reason = error.strerror or str(error)
         raise InfraError(f"cannot install packages into {target}: {reason}", help=WAYS_OUT) from error
     finally:
-        shutil.rmtree(work, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(work)
+        _remove(old)
 
 
 def _sizes(folder: Path) -> Iterator[tuple[str, int]]:
@@ -146,7 +146,15 @@ def _remove_leftovers(target: Path) -> None:
     for path in target.parent.glob(f"{target.name}.*"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > TIME_LIMIT:
-                shutil.rmtree(path, ignore_errors=True)
+                _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 @contextlib.contextmanager

@@ -178,6 +178,10 @@ def test_a_plan_that_promises_no_gpu_still_needs_one() -> None:
     text = plan(kernel_tests=gpu_job("gfx90a", gpus=0))
     verdict = gate(text, kernel_tests=need(evidence_1=evidence("kernel-tests"), node_1=node()))
     red(verdict, Code.INFRA, "0 GPUs were seen")
+    unknown = plan(kernel_tests=job(gpu=True, expect=[{"instance": 1, "gfx": [], "gpus": None}]))
+    red(gate(unknown, kernel_tests=need(evidence_1=evidence("kernel-tests"), node_1=node())), Code.INFRA, "0 GPUs")
+    shown = need(evidence_1=evidence("kernel-tests"), node_1=node(gpu()))
+    assert gate(unknown, kernel_tests=shown).code is Code.PASSED
 
 
 @pytest.mark.parametrize(
