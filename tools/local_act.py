@@ -26,7 +26,7 @@ _BUILT_IN = {"actions/checkout"}
 
 @dataclass(frozen=True)
 class ActRun:
-    """What act did: its exit code, each job's result (`success`, `failure`, `skipped`), and the log as text."""
+    """What act did: its exit code, the result of each job that ran (`success` or `failure`), the log as text."""
 
     code: int
     jobs: Mapping[str, str]
