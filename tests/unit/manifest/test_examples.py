@@ -1,4 +1,4 @@
-"""The example manifests in tests/manifests: good ones without a word, bad ones with exactly what is written beside them.
+"""The manifests in tests/manifests: good ones without a word, bad ones with exactly what is written beside them.
 
 After a wanted change of a message: `UPDATE_EXPECTED=1 pytest tests/unit/manifest/test_examples.py`, then read the diff.
 """
@@ -6,10 +6,12 @@ After a wanted change of a message: `UPDATE_EXPECTED=1 pytest tests/unit/manifes
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
-from rocm_ci_gen.manifest import check, format_diagnostics
+
+from rocm_ci_gen.manifest import Checked, check, format_diagnostics
 from rocm_ci_gen.manifest.rules import RULES
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "manifests"
@@ -17,16 +19,21 @@ GOOD = sorted((EXAMPLES / "good").glob("*.yml"))
 BAD = sorted((EXAMPLES / "bad").glob("*.yml"))
 
 
+@cache
+def checked_example(path: Path) -> Checked:
+    return check(path.read_bytes(), path.name)
+
+
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
 def test_a_good_manifest_has_no_diagnostics(path: Path) -> None:
-    checked = check(path.read_bytes(), path.name)
+    checked = checked_example(path)
     assert format_diagnostics(checked.diagnostics, color=False) == ""
     assert checked.manifest is not None
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
 def test_a_bad_manifest_has_the_diagnostics_beside_it(path: Path) -> None:
-    checked = check(path.read_bytes(), path.name)
+    checked = checked_example(path)
     told = format_diagnostics(checked.diagnostics, color=False) + "\n"
     expected = path.with_suffix(".txt")
     if os.environ.get("UPDATE_EXPECTED"):
@@ -38,7 +45,7 @@ def test_a_bad_manifest_has_the_diagnostics_beside_it(path: Path) -> None:
 
 
 def test_every_rule_has_an_example() -> None:
-    shown = {item.rule for path in BAD for item in check(path.read_bytes(), path.name).diagnostics}
+    shown = {item.rule for path in BAD for item in checked_example(path).diagnostics}
     # A bad manifest cannot stand for what is left out here: no older version exists yet (test_versions.py), and the
     # largest file would only bloat the repository (test_hostile.py).
     assert shown | {"older-version"} == set(RULES)
