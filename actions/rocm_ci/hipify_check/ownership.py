@@ -19,7 +19,7 @@ class Tree:
     def __init__(self, results: Sequence[FileResult]) -> None:
         self._by_base: dict[str, list[str]] = defaultdict(list)
         for result in results:
-            self._by_base[posixpath.basename(result.name)].append(result.name)
+            self._by_base[_base(result.name)].append(result.name)
         self._top = _common_depth(result.name for result in results)
         self._includes: dict[str, list[str]] = {}
         self._included_by: dict[str, list[str]] = defaultdict(list)
@@ -35,14 +35,15 @@ class Tree:
         Beside the includer first; else the one whose path ends so and that is nearest to the includer.
         """
         wanted = posixpath.normpath(header)
-        candidates = self._by_base.get(posixpath.basename(wanted))
+        candidates = self._by_base.get(_base(wanted))
         if not candidates:
             return None
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(includer), header))
-        if beside in candidates:
-            return beside
+        for form in (beside, beside + ".in"):
+            if form in candidates:
+                return form
         tail = "/" + wanted.lstrip("./")
-        fitting = [name for name in candidates if ("/" + name).endswith(tail)]
+        fitting = [name for name in candidates if ("/" + name.removesuffix(".in")).endswith(tail)]
         if not fitting:
             return None
         nearest = max(fitting, key=lambda name: (_shared(name, includer), -len(name), name))
@@ -69,7 +70,7 @@ def drop_owned(results: Sequence[FileResult]) -> list[tuple[FileResult, tuple[Fi
     """Each result with the findings that remain once the tree's own names are taken out."""
     tree = Tree(results)
     own: dict[str, set[str]] = defaultdict(set)
-    wanted = {owner for result in results for owner in result.owners if owner and "include:" not in owner}
+    wanted = {owner for result in results for owner in result.owners if owner and not owner.startswith("include:")}
     for result in results:
         defined = result.defines & wanted
         if defined:
@@ -90,7 +91,7 @@ def drop_owned(results: Sequence[FileResult]) -> list[tuple[FileResult, tuple[Fi
 def _owned(tree: Tree, path: str, owner: str, names: Iterable[str]) -> bool:
     if not owner:
         return False
-    if "include:" in owner:
+    if owner.startswith("include:"):
         header = owner.partition(":")[2]
         target = tree.resolve(path, header)
         return target is not None and target != path
@@ -104,6 +105,11 @@ def _common_depth(paths: Iterable[str]) -> int:
         folders = path.split("/")[:-1]
         common = folders if common is None else common[: _shared("/".join([*common, ""]), path)]
     return len(common or ())
+
+
+def _base(path: str) -> str:
+    """The name a header is included by; `nccl.h.in` becomes `nccl.h` when it is configured."""
+    return posixpath.basename(path).removesuffix(".in")
 
 
 def _shared(one: str, other: str) -> int:

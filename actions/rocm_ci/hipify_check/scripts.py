@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check import packages, words
@@ -40,6 +41,9 @@ _YAML_GPU = re.compile(r"\bnvidia\.com/gpu(?:\.\w+)?\b")
 _YAML_DRIVER = re.compile(r"^\s*-?\s*(?:driver|runtime)\s*:\s*[\"']?(nvidia)\b")
 _ACTION = re.compile(r"\bJimver/cuda-toolkit\b")
 _TOML_STRING = re.compile(r"[\"']([A-Za-z0-9][^\"'\n]*)[\"']")
+_TOML_KEY = re.compile(r"\s*[\"']?([A-Za-z0-9][\w.-]*)[\"']?\s*=")
+_TOML_SECTION = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
+_TOML_DEPENDENCIES = re.compile(r"dependenc|^packages$|extra-index|index")
 _LOCKED = re.compile(r"^name\s*=\s*[\"']([^\"']+)[\"']")
 _CONDA = re.compile(r"^\s*-\s*[\"']?(?:[\w.-]+::)?([A-Za-z0-9][\w.-]*)\s*((?:[=<>!~].*)?)$")
 
@@ -59,15 +63,44 @@ def scan(text: str, kind: Kind, name: str, version: Version, *, explicit: bool =
     hits: list[Hit] = []
     release = f"{version[0]}.{version[1]}" if explicit else ""
     offset = 0
+    toml = _Toml()
     command = ""  # of which this line is a continuation
     for line in text.split("\n"):
         code = _strip(line)
         whole = command + code
+        if kind == "toml" and not _lists_packages(toml, code) and not name.endswith(".lock"):
+            code = ""
         if _WORTH.search(code):
             hits += [moved(hit, offset) for hit in _line(code, whole, kind, name, version, release)]
         command = whole if code.rstrip().endswith("\\") else ""
         offset += len(line) + 1
     return hits
+
+
+@dataclass(slots=True)
+class _Toml:
+    """Where in a TOML file the reader is."""
+
+    section: str = ""
+    key: str = ""
+    depth: int = 0
+
+
+def _lists_packages(at: _Toml, code: str) -> bool:
+    """Does this line of a TOML file name packages that get installed? `name = "x"` and globs of files do not."""
+    header = _TOML_SECTION.match(code)
+    if header and at.depth == 0:
+        at.section, at.key = header[1].lower(), ""
+        return False
+    if at.depth == 0:
+        key = _TOML_KEY.match(code)
+        at.key = key[1].lower() if key else at.key
+    hidden = _QUOTED.sub("", code)
+    at.depth = max(0, at.depth + hidden.count("[") - hidden.count("]"))
+    deep = _TOML_DEPENDENCIES.search(at.section) is not None
+    return (
+        deep or _TOML_DEPENDENCIES.search(at.key) is not None or (at.section == "build-system" and at.key == "requires")
+    )
 
 
 def _strip(line: str) -> str:
@@ -187,9 +220,7 @@ def _toml(code: str, name: str, version: Version) -> Iterator[Hit]:
         return
     for match in _TOML_STRING.finditer(code):
         yield from (moved(hit, match.start(1)) for hit in requirement(match[1], version))
-    key = re.match(r"\s*[\"']?([A-Za-z0-9][\w.-]*)[\"']?\s*=", code)
-    if key:
-        package = packages.find(key[1], version)
-        if package:
-            yield packages.hit(key[1], package, key.start(1))
-    yield from words.flags(code)
+    key = _TOML_KEY.match(code)
+    package = packages.find(key[1], version) if key else None
+    if key and package:
+        yield packages.hit(key[1], package, key.start(1))

@@ -102,7 +102,10 @@ def test_python_that_does_not_parse_is_still_read():
 
 
 def test_python_setup_dependencies():
-    text = "setup(\n    install_requires=[\n        'cupy-cuda12x',\n        'nvidia-nccl-cu12==2.20',\n        'numpy'])\n"
+    text = (
+        "setup(\n    install_requires=[\n        'cupy-cuda12x',\n"
+        "        'nvidia-nccl-cu12==2.20',\n        'numpy'])\n"
+    )
     assert found("setup.py", text) == [(3, "convertible", "cupy-cuda12x"), (4, "unsupported", "nvidia-nccl-cu12")]
 
 

@@ -37,6 +37,8 @@ class Directive:
         outer: State of the code that the whole chain stands in.
         reached: Whether the condition is evaluated at all: no earlier branch of the chain is certainly taken.
         names_amd: Whether this condition, or another one of the same chain, tests an AMD macro.
+        value: Of the condition; ``None`` = it depends on the build, or is not evaluated.
+        end: Offset of the chain's ``#endif``, or of the end of the text.
     """
 
     offset: int
@@ -46,6 +48,8 @@ class Directive:
     outer: State
     reached: bool
     names_amd: bool
+    value: bool | None
+    end: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,7 @@ class _Walk:
 
     def __init__(self, code: bytes, *, hipify: bool) -> None:
         self._found = [match for match in _DIRECTIVE.finditer(code) if _opens_line(code, match.start())]
+        self._length = len(code)
         self._known: dict[str, Value] = {"__CUDACC__": UNKNOWN} if hipify else {}
         self._derived: set[str] = set()
         self._stack: list[_Chain] = []
@@ -172,7 +177,7 @@ class _Walk:
                 self._stack[-1].body = match.end()
                 self._branch(self._stack[-1], match, keyword, text)
         for chain in self._stack:
-            self._settle(chain)
+            self._settle(chain, self._length)
         return Branches(
             tuple(self._conditionals),
             tuple(self._defines),
@@ -192,6 +197,8 @@ class _Walk:
     def _lookup(self, name: str) -> Value:
         if name in self._known:
             return self._known[name]
+        if name == self._guard:
+            return UNKNOWN
         return macros.value(name, has_amd_half=self._amd_half)
 
     def _evaluate(self, keyword: str, text: str) -> bool | None:
@@ -204,6 +211,8 @@ class _Walk:
         return (value is None) == keyword.endswith("ndef")
 
     def _separates(self, name: str) -> bool:
+        if name == self._guard:
+            return False
         return name in self._derived or macros.is_amd(name) or macros.is_cuda(name)
 
     def _branch(self, chain: _Chain, match: re.Match[bytes], keyword: str, text: str) -> None:
@@ -217,10 +226,10 @@ class _Walk:
             chain.names_amd = chain.names_amd or any(map(macros.is_amd, names))
             chain.platform = chain.platform or any(map(self._separates, names))
             chain.members.append(len(self._conditionals))
-            self._conditionals.append(
-                Directive(match.start(), keyword, match.start(2), text, chain.outer, reached, chain.names_amd)
-            )
             result = self._evaluate(keyword, text)
+            self._conditionals.append(
+                Directive(match.start(), keyword, match.start(2), text, chain.outer, reached, chain.names_amd, result)
+            )
             guard = match is self._found[0] and bool(self._guard)
         if not reached:
             result = False
@@ -234,19 +243,17 @@ class _Walk:
 
     def _close(self, match: re.Match[bytes]) -> None:
         chain = self._stack.pop()
-        self._settle(chain)
+        self._settle(chain, match.start())
         self._enter(match.end(), chain.outer, certain=chain.certain)
 
     def _end_alternative(self, offset: int) -> None:
         if self._stack[-1].body >= 0:
             self._alternatives.append((self._stack[-1].body, offset))
 
-    def _settle(self, chain: _Chain) -> None:
-        """A later branch may have named AMD: tell the earlier directives of the chain."""
-        if chain.names_amd:
-            for index in chain.members:
-                if not self._conditionals[index].names_amd:
-                    self._conditionals[index] = replace(self._conditionals[index], names_amd=True)
+    def _settle(self, chain: _Chain, end: int) -> None:
+        """Tell the directives of a chain what is known at its end: a later branch may have named AMD."""
+        for index in chain.members:
+            self._conditionals[index] = replace(self._conditionals[index], names_amd=chain.names_amd, end=end)
 
     def _enter(self, offset: int, state: State, *, certain: bool) -> None:
         self._state = state

@@ -126,9 +126,9 @@ def is_defined_here(code: bytes, start: int, end: int) -> bool:
     initialised constants.
     """
     word = word_before(code, start)
-    if not word:
-        return False
     after = code[end : end + 48].lstrip()[:2]
+    if not word:
+        return _is_enumerator(code, start, after) or (after[:1] == b";" and _is_typedef(code, start))
     if word in _DEFINER:
         return after[:1] in {b"=", b"{"} and after != b"=="
     if word in _TAG:
@@ -138,6 +138,24 @@ def is_defined_here(code: bytes, start: int, end: int) -> bool:
     if after[:1] == b"(":
         return _has_body(code, code.index(b"(", end))
     return after[:1] in {b"=", b";", b"["} and after != b"=="
+
+
+_ENUM = re.compile(rb"\benum\b[^;{}()=]*\Z")
+_TYPEDEF = re.compile(rb"(?:\btypedef\b[^;{}#]*|\})\s*\Z")
+
+
+def _is_enumerator(code: bytes, start: int, after: bytes) -> bool:
+    """`enum E { NAME = 1, NAME }`: the name is made here."""
+    before = code[max(0, start - 400) : start].rstrip()[-1:]
+    if before not in {b"{", b","} or after[:1] not in {b"=", b",", b"}"} or after == b"==":
+        return False
+    opening = code.rfind(b"{", 0, start)
+    return opening > code.rfind(b"}", 0, start) and _ENUM.search(code, max(0, opening - 160), opening) is not None
+
+
+def _is_typedef(code: bytes, start: int) -> bool:
+    """`typedef struct x* NAME;`, and the end of `typedef struct { ... } NAME;`."""
+    return _TYPEDEF.search(code, max(0, start - 200), start) is not None
 
 
 _AFTER_PARAMETERS = re.compile(rb"\s*(?:(?:const|noexcept|override|final|volatile)\b\s*)*(?:->[^;{}()]*)?\{")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rocm_ci.hipify_check.mapping import Entry
 
 _NEXT = re.compile(rb"#[ \t]*(?:elif|else|endif|if|ifdef|ifndef)\b")
+# The chain writes HIP in one of its branches: its author knows of both compilers.
+_HIP_BRANCH = re.compile(rb"\b(?:hip[A-Z_]|HIP_|__HIP|__hip|roc[a-z]*_|ROCM)")
 _PRAGMAS = re.compile(rb"\s*(?:#[ \t]*pragma[^\n]*\s*)+")
 _SLUGS = {"v": "version-guard", "c": "compiler-macro", "a": "arch-guard"}
 
@@ -28,7 +30,11 @@ def macro(context: Context, start: int, name: str, entry: Entry) -> None:
     if directive is not None:
         if directive.names_amd or not directive.reached or directive.outer is not State.LIVE:
             return
-    elif entry.kind == "a":
+        if entry.kind == "v" and directive.value is not None:
+            return  # something else decides
+        if entry.kind == "c" and _HIP_BRANCH.search(context.code, directive.offset, directive.end):
+            return
+    elif entry.kind == "a" and not _in_directive(context.code, start):
         # Outside #if the name is used as a value, and an AMD build does not have it.
         verdict = "manual"
     if context.hits and context.hits[-1].name == name and b"\n" not in context.code[context.hits[-1].offset : start]:
@@ -38,6 +44,10 @@ def macro(context: Context, start: int, name: str, entry: Entry) -> None:
     context.add(
         start, _SLUGS[entry.kind], verdict, name, entry.hip, note=entry.note, library="preprocessor", owned_by=name
     )
+
+
+def _in_directive(code: bytes, offset: int) -> bool:
+    return code[code.rfind(b"\n", 0, offset) + 1 : offset].lstrip().startswith(b"#")
 
 
 def _only_pragmas(code: bytes, directive: Directive) -> bool:

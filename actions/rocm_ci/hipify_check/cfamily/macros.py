@@ -73,8 +73,14 @@ CUDA_UNDEFINED: frozenset[str] = frozenset(
 # Build switches that projects name themselves: PADDLE_WITH_HIP, KOKKOS_ENABLE_CUDA, GOOGLE_CUDA ... An include
 # guard (MY_HIP_UTILS_H) must not be taken for one, so a verb is asked for.
 _VERB = r"(?:USE|USING|ENABLE|ENABLED|WITH|HAVE|HAS|BUILD|BUILT|TARGET|PLATFORM|BACKEND|SUPPORT|GOOGLE|IS|ON|FOR)"
-_AMD_SWITCH = re.compile(rf"(?=.*(?:^|_){_VERB}(?:_|$)).*(?:^|_)(?:HIP|ROCM|AMD|AMDGPU|HIPCC|HIPIFY)(?:_|$).*")
-_CUDA_SWITCH = re.compile(rf"(?=.*(?:^|_){_VERB}(?:_|$)).*(?:^|_)(?:CUDA|NVIDIA|NVCC|NV|CUDACC)(?:_|$).*")
+_AMD_SWITCH = re.compile(
+    rf"(?=.*(?:^|_){_VERB}(?:_|$)).*(?:^|_)(?:HIP|ROCM|AMD|AMDGPU|HIPCC|HIPIFY)(?:_|$).*|\w+_(?:HIP|ROCM|AMD|AMDGPU)"
+)
+_CUDA_SWITCH = re.compile(
+    rf"(?=.*(?:^|_){_VERB}(?:_|$)).*(?:^|_)(?:CUDA|NVIDIA|NVCC|NV|CUDACC)(?:_|$).*|\w+_(?:CUDA|NVIDIA|NVCC)"
+)
+# Defined in the device pass of some GPUs only.
+_AMD_TARGET = re.compile(r"__(?:HIP_ARCH_|gfx|GFX)")
 _GUARD = re.compile(r".*_(?:H|HH|HPP|HXX|CUH|INC|INCLUDED|GUARD)_*$")
 
 
@@ -83,7 +89,7 @@ def is_amd(name: str) -> bool:
     """Does testing this macro separate AMD builds from others?"""
     return (
         name in AMD_DEFINED
-        or name.startswith("__HIP_ARCH_")
+        or _AMD_TARGET.match(name) is not None
         or (_AMD_SWITCH.fullmatch(name) is not None and _GUARD.fullmatch(name) is None)
     )
 
@@ -112,7 +118,7 @@ def value(name: str, *, has_amd_half: bool) -> Value:
     if name in CUDA_UNDEFINED:
         return None
     if is_amd(name):
-        return UNKNOWN if name.startswith("__HIP_ARCH_") else NONZERO
+        return UNKNOWN if _AMD_TARGET.match(name) else NONZERO
     if has_amd_half and is_cuda_switch(name):
         return None
     return UNKNOWN

@@ -47,10 +47,12 @@ _PASTE = re.compile(
     rb"\b(?:cu(?:da|blas|dnn|fft|rand|sparse|solver|tensor)?|CU(?:DA|BLAS|DNN|FFT|RAND|SPARSE)?_?)[ \t]*##"
     rb"|##[ \t]*cu(?:da|blas|dnn)\w*"
 )
-_WARP_WORD = re.compile(rb"[A-Za-z0-9_]*")
+# A copy of these in the tree is as much NVIDIA's as the one of the toolkit.
+_NVIDIA_ONLY = ("cutlass/", "cute/", "cub/")
 _HIP_HEADER = tuple(
     "hip/ hipblas hipcub hiprand hipfft hipsparse hipsolver rocprim rocblas rocwmma ck/ ck_tile/".split()  # noqa: SIM905
 )
+_DEVICE_PROPERTIES = re.compile(rb"\b(?:hip|cuda)DeviceProp(?:_t)?\b")
 _POINTER_ATTRIBUTES = re.compile(rb"\b(?:hip|cuda)PointerAttributes?(?:_t)?\b")
 
 
@@ -185,7 +187,7 @@ def _unknown(context: Context, start: int, end: int, token: bytes) -> None:
         return
     if is_foreign(code, start) or context.directive(start):
         return
-    if is_defined_here(code, start, end) or (mine and called and _declares(code, start)):
+    if is_defined_here(code, start, end) or (called and _declares(code, start)):
         context.defines.add(name)
         return
     context.add(start, "unknown-name" if mine else "library", verdict, name, note=note, library=library, owned_by=name)
@@ -220,7 +222,7 @@ def _includes(context: Context) -> None:
             entry.hip,
             note=entry.note,
             library=entry.library,
-            owned_by=f"{'q' if include.quoted else 'a'}include:{include.name}",
+            owned_by="" if include.name.startswith(_NVIDIA_ONLY) else f"include:{include.name}",
         )
 
 
@@ -248,15 +250,13 @@ def warp_word(context: Context, start: int, end: int) -> None:
     warp.named_size(context, start, end, code[start:end])
 
 
-def _removed_field(
-    context: Context, start: int, end: int, *, struct: re.Pattern[bytes] | None, hip: str, note: str
-) -> None:
+def _removed_field(context: Context, start: int, end: int, *, struct: re.Pattern[bytes], hip: str, note: str) -> None:
     """A field that ROCm 6 took out of a HIP struct: ported code that no longer compiles."""
     code = context.code
     before = code[max(0, start - 2) : start]
     if context.version < (6, 0) or not (before.endswith(b".") or before == b"->"):
         return
-    if struct is None or struct.search(code):
+    if struct.search(code):
         context.add(start, "hip-removed", "manual", code[start:end].decode(), hip, note=note, library="runtime")
 
 
@@ -281,7 +281,10 @@ _RULES: dict[bytes, Rule] = {
         note="ROCm 6.0 removed the field from hipPointerAttribute_t",
     ),
     b"gcnArch": partial(
-        _removed_field, struct=None, hip="gcnArchName", note="ROCm 6.0 removed the field from hipDeviceProp_t"
+        _removed_field,
+        struct=_DEVICE_PROPERTIES,
+        hip="gcnArchName",
+        note="ROCm 6.0 removed the field from hipDeviceProp_t",
     ),
 }
 
