@@ -39,7 +39,7 @@ def provide_packages(lock: Path, environ: Mapping[str, str]) -> Path:
     Raises:
         InfraError: it cannot be made.
     """
-    digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+    digest = lock_digest(lock)
     target = cache_folder(environ) / f"{digest[:16]}-{interpreter_tag()}"
     if is_complete(target, digest):
         return target
@@ -49,6 +49,11 @@ def provide_packages(lock: Path, environ: Mapping[str, str]) -> Path:
             _remove_leftovers(target)
             _install(lock, digest, target, environ)
     return target
+
+
+def lock_digest(lock: Path) -> str:
+    """What tells one lock file from another."""
+    return hashlib.sha256(lock.read_bytes()).hexdigest()
 
 
 def interpreter_tag() -> str:

@@ -230,14 +230,15 @@ class ProcessRegistry:
             group = Group(process.pid, start_time(process.pid), marker, command)
             running = Running(self, process, group)
             self._running[group.pgid] = running
-        stream = process.stdout
-        if stream is not None:
-            running.read(stream, _both(self.console.relay if echo else None, on_line), keep)
         try:
+            # Before its output is followed: whoever has seen a line of it finds its group in the record.
             self._changed()
         except InfraError:
             running.end()
             raise
+        finally:
+            if process.stdout is not None:
+                running.read(process.stdout, _both(self.console.relay if echo else None, on_line), keep)
         return running
 
     def groups(self) -> list[Group]:
