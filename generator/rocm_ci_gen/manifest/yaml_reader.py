@@ -122,7 +122,7 @@ class _Builder:
         if _BOOL.fullmatch(text):
             return text.lower() == "true"
         is_int = _INT.fullmatch(text)
-        if is_int and len(text) <= _MAX_DIGITS:
+        if is_int and len(text.lstrip("+-")) <= _MAX_DIGITS:
             return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
         if is_int or _NOT_FINITE.fullmatch(text) or (_FLOAT.fullmatch(text) and not math.isfinite(float(text))):
             problem = "is not a finite number" if _NOT_FINITE.fullmatch(text) else "is too large for a number"
