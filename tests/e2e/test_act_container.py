@@ -32,13 +32,13 @@ container:
   image: {podman_service.IMAGE}
   devices: ["/dev/null:/dev/kfd", "/dev/null:/dev/dri/renderD128"]
   ipc: host
-  env: {{ROCM_CI_TEST: "a b"}}
+  env: {{SAXPY_NOTE: "a b"}}
 stages:
   hipify-check:
     runner: mi250
     source: [src]
     before:
-      - {{name: Look around, run: 'echo "groups: $(id -G)"; ls -l /dev/kfd /dev/dri; echo "env: $ROCM_CI_TEST"'}}
+      - {{name: Look around, run: 'echo "groups: $(id -G)"; ls -l /dev/kfd /dev/dri; echo "env: $SAXPY_NOTE"'}}
 """
 
 

@@ -40,7 +40,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class Container:
-    """The job container of the GPU stages. `env` and `ulimits` keep the order of the manifest."""
+    """The container of every job that is not on the runner `cpu`. `env` and `ulimits` keep the order of the manifest."""
 
     image: str
     devices: tuple[str, ...]
@@ -95,6 +95,11 @@ class Stage:
     def instances(self) -> int:
         """How many jobs the stage becomes: runners x shards."""
         return len(self.runners) * self.shards
+
+    @property
+    def contained(self) -> bool:
+        """Whether its job runs in the manifest's container: on every runner but `cpu`, which may be GitHub's own."""
+        return all(runner.name != "cpu" for runner in self.runners)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def place(stage: Stage, container: Container | None) -> Placement:
 
     `expectations` are inputs of setup-rocm-container: what the manifest promises of the node.
     """
-    used = container if stage.gpu else None
+    used = container if stage.contained else None
     view = containers.view(used, stage.runners) if used is not None else None
     if stage.instances == 1:
         runner = stage.runners[0]
