@@ -16,6 +16,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from rocm_ci.gate.plan import parse_plan
 from rocm_ci_gen import files, workflow
 from rocm_ci_gen.cli import main
 from rocm_ci_gen.manifest import load
@@ -395,6 +396,17 @@ def test_ci_and_the_laptop_agree(ci: Ci, run: Run) -> None:
     ci("pull_request", ci.pull())
     offline = data(run("--event", "pull_request", "--base", "main", "--number", "7", "--json"))
     assert ci.plan == offline
+
+
+def test_the_gate_reads_what_the_plan_says(ci: Ci) -> None:
+    ci("pull_request", ci.pull("stranger/project"))
+    plan = parse_plan(ci.outputs["plan"])
+    assert {name: (job.run, job.withheld, job.gpu, job.instances) for name, job in plan.jobs.items()} == {
+        "hipify-check": (True, False, False, 1),
+        "kernel-tests": (False, True, True, 2),
+    }
+    assert [entry.shard for entry in plan.jobs["kernel-tests"].expect] == ["1/2", "2/2"]
+    assert not plan.withheld_passes
 
 
 def test_ci_fork(ci: Ci) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rocm_ci_gen.files import LIST_PATH
-from rocm_ci_gen.manifest.model import Manifest, Runner, Stage, UserJob
+from rocm_ci_gen.manifest.model import Manifest, RefFilter, Runner, Stage, UserJob
 from rocm_ci_gen.plan.changes import Changes, printable_path
 from rocm_ci_gen.plan.concurrency import adds_label, concurrency, is_other_label
 from rocm_ci_gen.plan.event import Event
@@ -243,10 +243,11 @@ def _notices(manifest: Manifest, event: Event, jobs: Sequence[Job]) -> Iterator[
             yield f"The label {event.label or '(unknown)'} is not {manifest.forks.label}, so it gives no right to run."
     if is_mirror(manifest, event):
         yield f"{event.branch} is a vetted pull request: it is compared with the default branch."
-    if event.name == "push" and event.ref is None:
-        yield "The pushed branch is not known, so branch and tag filters were not checked (--ref)."
-    if event.name == "pull_request" and event.base_branch is None:
-        yield "The base branch is not known, so triggers.pull_request was not checked."
+    triggers = manifest.triggers
+    if event.name == "push" and event.ref is None and triggers.push not in (None, RefFilter()):
+        yield "The pushed branch is not known, so the filters of triggers.push were not checked (--ref)."
+    if event.name == "pull_request" and event.base_branch is None and triggers.pull_request not in (None, RefFilter()):
+        yield "The name of the base branch is not known, so the filters of triggers.pull_request were not checked."
 
 
 def _labels(runner: Runner) -> Sequence[str]:

@@ -128,7 +128,9 @@ class _Parser:
 
     def _star(self, segment_start: bool) -> Token:
         double = self.text.startswith("**", self.at)
-        folders = double and segment_start and self.text.startswith("**/", self.at)
+        # In `**/?` and `**/+` the slash belongs to the quantifier.
+        quantified = self.text[self.at + 3 : self.at + 4] in ("?", "+")
+        folders = segment_start and self.text.startswith("**/", self.at) and not quantified
         self.at += 3 if folders else 2 if double else 1
         if folders:
             return Token(_ANY, Repeat.FOLDERS)

@@ -190,6 +190,18 @@ def test_an_event_that_the_manifest_does_not_ask_for(manifest: Manifest) -> None
     assert set(reasons(plan).values()) == {reason}
 
 
+@pytest.mark.parametrize("name", ["push", "pull_request"])
+def test_filters_that_could_not_be_checked_are_told(make: Make, name: str) -> None:
+    event = Event(name, base="a" * 40, head="b" * 40)
+    told = f"so the filters of triggers.{name} were not checked"
+    filtered = decide(make(), event, changed("src/a.cu"))
+    assert filtered.triggered
+    assert any(told in notice for notice in filtered.notices)
+    stages = "version: 1\nrunners: {gpu: {labels: x, gfx: gfx90a}}\nstages: {hipify-check: {}}\n"
+    free = make(base=f"{stages}triggers: {{{name}: true}}")
+    assert not any(told in notice for notice in decide(free, event, changed("src/a.cu")).notices)
+
+
 def test_an_event_that_is_not_asked_for_is_no_doubt(manifest: Manifest) -> None:
     plan = decide(manifest, Event("push", ref="refs/heads/dev"), unknown("no base"))
     assert plan.run == ()

@@ -60,6 +60,13 @@ def test_double_star_inside_a_segment_is_any_text_and_then_a_slash() -> None:
     assert not decide(["a**/b"], "ab").included
 
 
+def test_a_quantified_slash_is_a_slash() -> None:
+    assert decide(["**/?x"], "ax").included
+    assert decide(["**/?x"], "a/b/x").included
+    assert decide(["**/+x"], "a//x").included
+    assert not decide(["**/+x"], "x").included
+
+
 def test_paths_that_are_not_plain_text() -> None:
     undecodable = b"src/\xff\xfe.cu".decode("utf-8", "surrogateescape")
     assert decide(["src/*.cu"], undecodable).included
@@ -111,7 +118,7 @@ def reference(pattern: str) -> re.Pattern[str]:
     rest = pattern
     segment_start = True
     while rest:
-        if rest.startswith("**/") and segment_start:
+        if re.match(r"\*\*/(?![?+])", rest) and segment_start:
             out, rest = out + r"(?:.*/)?", rest[3:]
             continue
         found = re.match(r"\*\*|\*|[?+]|\[[^\]]*\]|\\.|.", rest)
