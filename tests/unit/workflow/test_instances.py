@@ -88,8 +88,12 @@ def test_a_host_beside_containers_has_an_empty_image() -> None:
     assert place.container.image == "${{ matrix.image }}"
 
 
-def test_a_cpu_stage_has_no_container_and_promises_no_gpu() -> None:
+def test_a_stage_on_the_cpu_runner_has_no_container() -> None:
+    assert instances.place(HIPIFY, CONTAINER).container is None
+
+
+def test_a_stage_without_gpus_on_a_gpu_runner_has_its_container_and_promises_no_gpu() -> None:
     place = instances.place(replace(HIPIFY, runners=(MI250,)), CONTAINER)
-    assert place.container is None
+    assert place.container is not None
     place = instances.place(replace(HIPIFY, runners=(MI250, MI300X)), CONTAINER)
-    assert place.matrix[0].keys() == {"instance", "runner", "labels"}
+    assert place.matrix[0].keys() - {"options"} == {"instance", "runner", "labels"}
