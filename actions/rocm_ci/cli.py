@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import click
@@ -13,7 +12,6 @@ import click
 from rocm_ci import __version__
 from rocm_ci.command_group import CommandGroup, LazyCommand, print_error
 from rocm_ci.runner.errors import Code, InfraError, RocmCiError, UsageError
-from rocm_ci.runner.options import CONTEXT_SETTINGS
 
 COMMANDS = {
     "setup-rocm-container": LazyCommand(
@@ -75,6 +73,8 @@ class StageGroup(CommandGroup):
         """Find the subcommand; an unknown name gets the nearest known one as advice."""
         names = [*COMMANDS, *NOT_BUILT]
         if args and not args[0].startswith("-") and args[0] not in names:
+            from difflib import get_close_matches
+
             near = get_close_matches(args[0], names, n=1)
             advice = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{advice}", ctx)
@@ -124,6 +124,10 @@ class StageGroup(CommandGroup):
         except click.Abort:
             click.echo("stopped", err=True)
             return 128 + 2
+        except OSError as error:
+            unwritten = InfraError(f"cannot write the output: {(error.strerror or str(error)).lower()}")
+            print_error(unwritten)
+            return int(Code.INFRA)
         except Exception as error:  # ours, before a stage could run and report it
             broken = InfraError(
                 f"internal error of rocm-ci: {type(error).__name__}: {error}", help="please report this"
@@ -139,7 +143,7 @@ class StageGroup(CommandGroup):
     "rocm-ci",
     cls=StageGroup,
     lazy=COMMANDS,
-    context_settings={key: CONTEXT_SETTINGS[key] for key in ("help_option_names", "max_content_width")},
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog=_EPILOG,
 )
 @click.version_option(__version__, prog_name="rocm-ci")

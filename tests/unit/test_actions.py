@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -251,3 +255,31 @@ def test_ctrl_c_outside_of_a_stage_is_130(monkeypatch: pytest.MonkeyPatch) -> No
     result = rocm_ci_run("verdict", "gate")
     assert result.exit_code == 130
     assert "Traceback" not in result.output
+
+
+def piped(*args: str, stdout: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, with bash's idea of where its results go."""
+    program = shlex.join([sys.executable, "-c", "from rocm_ci.cli import main; main()", *args])
+    environ = {**os.environ, "RUNNER_TEMP": str(tmp_path)}
+    script = f"{program} {stdout}; exit ${{PIPESTATUS[0]}}"
+    return subprocess.run(["bash", "-c", script], env=environ, capture_output=True, text=True, check=False)
+
+
+GREEN = {"plan": {"result": "success", "outputs": {}}, "docs": {"result": "success", "outputs": {}}}
+DOCS = {"schema": 1, "jobs": {"docs": {"kind": "user", "run": True, "reason": "always"}}}
+
+
+def test_a_reader_that_goes_away_does_not_change_the_verdict(tmp_path: Path) -> None:
+    args = ("gate", "--needs", json.dumps(GREEN), "--plan", json.dumps(DOCS))
+    assert piped(*args, stdout="", tmp_path=tmp_path).returncode == 0
+    done = piped(*args, stdout="| true", tmp_path=tmp_path)
+    assert (done.returncode, "Error" in done.stderr) == (0, False), done.stderr
+
+
+def test_results_that_cannot_be_printed_are_infra(tmp_path: Path) -> None:
+    args = ("gate", "--needs", json.dumps(GREEN), "--plan", json.dumps(DOCS))
+    for full in (args, ("--help",)):
+        done = piped(*full, stdout=">/dev/full", tmp_path=tmp_path)
+        assert done.returncode == 3, done.stderr
+        assert "no space left" in done.stderr
+        assert "Traceback" not in done.stderr

@@ -74,34 +74,34 @@ def parse_evidence(text: str, stage: str) -> Evidence:
 
 def faults_of_stage(outputs: Mapping[str, str], stage: str, instance: int) -> tuple[Evidence | None, list[Fact]]:
     """The evidence that one instance of a stage shows, and what speaks against it."""
-    return _faults(outputs, f"evidence-{instance}", stage)
+    return _faults(outputs, f"evidence-{instance}", stage, "its check")
 
 
 def faults_of_node(outputs: Mapping[str, str], expected: Expectation) -> tuple[Evidence | None, list[Fact]]:
     """What one instance of a GPU job shows of its node, and what speaks against it."""
-    evidence, facts = _faults(outputs, f"node-{expected.instance}", NODE_STAGE)
+    evidence, facts = _faults(outputs, f"node-{expected.instance}", NODE_STAGE, f"{NODE_STAGE} before it")
     if evidence is not None and not facts:
         facts = _wrong_gpus(evidence.gpus, expected)
     return evidence, facts
 
 
-def _faults(outputs: Mapping[str, str], output: str, stage: str) -> tuple[Evidence | None, list[Fact]]:
+def _faults(outputs: Mapping[str, str], output: str, stage: str, who: str) -> tuple[Evidence | None, list[Fact]]:
     text = outputs.get(output, "")
     if not text.strip():
-        return None, [Fact("infra", f"{stage} left no evidence (output `{output}` is empty)")]
+        return None, [Fact("infra", f"{who} left no evidence (output `{output}` is empty)")]
     try:
         evidence = parse_evidence(text, stage)
     except BadJsonError as error:
-        return None, [Fact("infra", f"the evidence of {stage} (output `{output}`) is unusable: {error}")]
+        return None, [Fact("infra", f"the evidence of {who} (output `{output}`) is unusable: {error}")]
     said = f": {evidence.message}" if evidence.message else ""
     if evidence.code is Code.FAILED:
-        return evidence, [Fact("code", f"{stage} failed{said}")]
+        return evidence, [Fact("code", f"{who} failed{said}")]
     if evidence.code is Code.USAGE:
-        return evidence, [Fact("usage", f"{stage} was used wrongly and checked nothing{said}")]
+        return evidence, [Fact("usage", f"{who} was used wrongly and checked nothing{said}")]
     if evidence.code is Code.INFRA:
-        return evidence, [Fact("infra", f"{stage} could not judge the code, its node is at fault{said}")]
+        return evidence, [Fact("infra", f"{who} found the node or its environment at fault{said}")]
     if evidence.executed < 1:
-        return evidence, [Fact("infra", f"{stage} says passed and executed nothing (0 {evidence.unit})")]
+        return evidence, [Fact("infra", f"{who} says passed and executed nothing (0 {evidence.unit})")]
     return evidence, []
 
 

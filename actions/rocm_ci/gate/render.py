@@ -7,7 +7,7 @@ from collections import Counter
 from rocm_ci.gate.decide import GateVerdict, Row
 from rocm_ci.gate.proof import Evidence
 from rocm_ci.runner.errors import Code, result_name
-from rocm_ci.runner.text import markdown_text, one_line
+from rocm_ci.runner.text import markdown_text, one_line, plural
 
 _SIGN = {"passed": "✅ passed", "skipped": "⚪ skipped", "withheld": "⚠️ withheld", "red": "❌ red"}
 
@@ -49,7 +49,7 @@ def proof(row: Row) -> str:
     counts: Counter[str] = Counter()
     for evidence in row.evidence:
         counts[one_line(evidence.unit, 40)] += evidence.executed
-    parts = [f"{count:,} {unit}" for unit, count in counts.items()]
+    parts = [plural(count, unit) for unit, count in counts.items()]
     return ", ".join(parts + _gpus(row.nodes or row.evidence))
 
 

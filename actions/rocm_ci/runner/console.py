@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import sys
 import threading
 import time
@@ -42,6 +44,8 @@ class Console:
         self._clock = clock
         self._lock = threading.RLock()
         self._last = clock()
+        self.failure: OSError | None = None
+        """Why results could not be printed (a full disk); a reader that went away is no failure."""
 
     @property
     def silent_for(self) -> float:
@@ -96,7 +100,18 @@ class Console:
         text = text.rstrip("\n").encode(encoding, "backslashreplace").decode(encoding)
         with self._lock:
             self._last = self._clock()
-            # The step goes on without its reader, and without a full disk's log too; the record has the verdict.
-            with contextlib.suppress(OSError, ValueError):
+            try:
                 stream.write(text + "\n")
                 stream.flush()
+            except OSError as failure:
+                if not error and failure.errno != errno.EPIPE and self.failure is None:
+                    self.failure = failure
+                _silence(stream)
+
+
+def _silence(stream: TextIO) -> None:
+    """Let further output vanish; what is left in the buffer would fail once more when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

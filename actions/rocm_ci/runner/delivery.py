@@ -13,6 +13,7 @@ from rocm_ci.runner.console import Console
 from rocm_ci.runner.environ import RunnerEnv
 from rocm_ci.runner.errors import Code, InfraError, result_name
 from rocm_ci.runner.evidence import evidence_line
+from rocm_ci.runner.files import cannot_write
 from rocm_ci.runner.outcome import Outcome, internal_error
 from rocm_ci.runner.outputs import write_outputs
 from rocm_ci.runner.record import RecordFile
@@ -55,7 +56,7 @@ class Delivery:
             # Something could not be written: what can be written must not go on to say that all is well.
             for write in (self._report, self._outputs):
                 self._attempt(final, write, quiet=True)
-        self._print(final, selection)
+        final = self._print(final, selection)
         recorded = self.record.finish(
             code=final.code,
             executed=final.executed,
@@ -122,15 +123,21 @@ class Delivery:
             )
             write_outputs(self.env.output_file, outputs)
 
-    def _print(self, outcome: Outcome, selection: Selection) -> None:
+    def _print(self, outcome: Outcome, selection: Selection) -> Outcome:
         console = self.console
         if outcome.text:
             console.out(outcome.text)
         for annotation in selection.shown:
             console.command(command_line(annotation, workspace=self.env.workspace, redact=console.redact))
+        if console.failure and outcome.code is Code.PASSED:
+            error = cannot_write(Path("stdout"), console.failure)
+            outcome = replace(outcome, code=Code.INFRA, message=error.message)
+            self._attempt(outcome, self._report, quiet=True)
+            self._attempt(outcome, self._outputs, quiet=True)
         # In an action the second step says the error; twice would use up two of the step's annotations.
         say_verdict(console, self.stage, outcome.code, outcome.message, outcome.help, annotate=not self.env.deferred)
         console.progress(f"report: {self.report_path}")
+        return outcome
 
 
 def say_verdict(

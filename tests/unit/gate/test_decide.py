@@ -277,7 +277,9 @@ def test_evidence_that_is_no_text_counts_as_missing() -> None:
 
 
 @pytest.mark.parametrize("result", ["success", "failure"])
-@pytest.mark.parametrize(("number", "words"), [(1, "failed: what"), (2, "used wrongly"), (3, "its node is at fault")])
+@pytest.mark.parametrize(
+    ("number", "words"), [(1, "failed: what"), (2, "used wrongly"), (3, "the node or its environment at fault")]
+)
 def test_the_evidence_decides_whatever_the_job_says(result: str, number: int, words: str) -> None:
     verdict = gate(STAGE_PLAN, hipify_check=need(result, evidence_1=evidence("hipify-check", code=number)))
     red(verdict, Code(number), words)
@@ -291,7 +293,7 @@ def test_a_job_that_fails_beside_its_check_is_red() -> None:
 def test_a_cancelled_job_still_tells_what_its_instances_found() -> None:
     text = plan(kernel_tests=gpu_job("gfx90a", instances=2))
     found = need("cancelled", evidence_1=evidence("kernel-tests", code=1), node_1=node(gpu()))
-    red(gate(text, kernel_tests=found), Code.FAILED, "instance 1, mi250, shard 1/2: kernel-tests failed", "cancelled")
+    red(gate(text, kernel_tests=found), Code.FAILED, "instance 1, mi250, shard 1/2: its check failed", "cancelled")
 
 
 def test_evidence_of_one_instance_does_not_stand_for_another() -> None:
@@ -314,9 +316,9 @@ def test_evidence_of_one_instance_does_not_stand_for_another() -> None:
         (node(gpu(None), gpu("gfx90a")), Code.INFRA, "the gfx target of 1 GPUs is unknown"),
         (node(gpu(""), gpu("sm_90")), Code.INFRA, "the gfx target of 2 GPUs is unknown"),
         (node(gpu("gfx90"), gpu("gfx90ab")), Code.INFRA, "unknown"),
-        (node(gpu(), gpu(), code=3), Code.INFRA, "its node is at fault"),
+        (node(gpu(), gpu(), code=3), Code.INFRA, "the node or its environment at fault"),
         (node(gpu(), gpu(), executed=0), Code.INFRA, "executed nothing"),
-        (node(gpu(), gpu(), code=1), Code.FAILED, "setup-rocm-container failed"),
+        (node(gpu(), gpu(), code=1), Code.FAILED, "setup-rocm-container before it failed"),
     ],
 )
 def test_a_green_gpu_job_must_show_the_promised_gpus(shown: str, code: Code, words: str) -> None:
@@ -327,7 +329,7 @@ def test_a_green_gpu_job_must_show_the_promised_gpus(shown: str, code: Code, wor
 def test_gpus_in_the_evidence_of_the_stage_do_not_stand_for_the_node() -> None:
     text = plan(kernel_tests=gpu_job("gfx90a"))
     verdict = gate(text, kernel_tests=need(evidence_1=evidence("kernel-tests", gpus=[gpu()])))
-    red(verdict, Code.INFRA, "setup-rocm-container left no evidence")
+    red(verdict, Code.INFRA, "setup-rocm-container before it left no evidence")
 
 
 # --- the code of a red gate ------------------------------------------------------------------------------------------
@@ -339,10 +341,10 @@ def test_code_goes_before_wrong_use_before_infra() -> None:
         need("failure", evidence_1=evidence(name, code=n)) for name, n in (("a", 3), ("b", 2), ("c", 1))
     )
     good = need(evidence_1=evidence("c"))
-    red(gate(text, a=infra, b=usage, c=code), Code.FAILED, "c: c failed")
-    red(gate(text, a=infra, b=usage, c=good), Code.USAGE, "b: b was used wrongly")
+    red(gate(text, a=infra, b=usage, c=code), Code.FAILED, "c: its check failed")
+    red(gate(text, a=infra, b=usage, c=good), Code.USAGE, "b: its check was used wrongly")
     all_infra = gate(text, a=infra, b=need("cancelled"), c=good)
-    red(all_infra, Code.INFRA, "a: a could not judge")
+    red(all_infra, Code.INFRA, "a: its check found")
     assert all_infra.message.endswith("(and 1 more job)")
 
 
