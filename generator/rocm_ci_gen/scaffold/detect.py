@@ -44,7 +44,7 @@ def detect(tree: Tree) -> Facts:
             gates += [path] if read.gate else []
     files = set(tree.paths)
     return Facts(
-        files=len(tree.paths),
+        paths=tree.paths,
         marked=marked,
         packaging=_packaging(tree),
         requirements=tuple(path for path in tree.paths if sources.requirements_file(path) and _own(path)),

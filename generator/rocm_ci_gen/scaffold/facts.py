@@ -23,7 +23,7 @@ class Facts:
     """A repository as far as the manifest cares.
 
     Attributes:
-        files: How many files it has.
+        paths: All files.
         marked: For each mark the files that show it, vendored ones too.
         packaging: `setup.py` or `pyproject.toml` at the root, where it makes the repository installable.
         requirements: Requirements files.
@@ -39,7 +39,7 @@ class Facts:
         notes: What was not looked at, and why.
     """
 
-    files: int = 0
+    paths: tuple[str, ...] = ()
     marked: Mapping[Mark, tuple[str, ...]] = field(default_factory=dict)
     packaging: str = ""
     requirements: tuple[str, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import functools
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -24,25 +23,20 @@ class Role(enum.Enum):
 
 
 @functools.cache
-def _names() -> dict[str, frozenset[str]]:
+def names_of_folders() -> dict[str, frozenset[str]]:
+    """The table of `data/folders.json`."""
     data = json.loads(data_text("scaffold/data/folders.json"))
     return {key: frozenset(value) for key, value in data.items() if key != "note"}
 
 
 def role(path: str) -> Role:
     """The role of a file: that of the first folder above it whose name tells one."""
-    names = _names()
+    names = names_of_folders()
     for part in path.lower().split("/")[:-1]:
         for candidate in (Role.VENDORED, Role.TESTS, Role.BENCHMARKS, Role.EXAMPLES, Role.TOOLING):
             if part in names[candidate.value]:
                 return candidate
     return Role.PRODUCT
-
-
-def nvidia_only(path: str) -> bool:
-    """Tell whether a file is in a top-level folder that is named after what only NVIDIA has, such as `hopper`."""
-    top, separator, _ = path.lower().partition("/")
-    return bool(separator) and not _names()["nvidia_words"].isdisjoint(re.split(r"[-_.]", top))
 
 
 def top_folders(paths: Iterable[str]) -> tuple[str, ...]:
@@ -52,7 +46,7 @@ def top_folders(paths: Iterable[str]) -> tuple[str, ...]:
 
 def vendored_folders(paths: Iterable[str]) -> tuple[str, ...]:
     """The vendored folders that the paths are in, each as far as the component that says so."""
-    vendored = _names()[Role.VENDORED.value]
+    vendored = names_of_folders()[Role.VENDORED.value]
     found = set()
     for path in paths:
         parts = path.split("/")[:-1]
@@ -71,7 +65,7 @@ def test_folders(tests: Sequence[str]) -> tuple[str, ...]:
     """
     if not tests:
         return ()
-    names = _names()
+    names = names_of_folders()
     strong = _named(tests, names["kernel_tests"])
     strong_share = _covered(tests, strong)
     if strong and (strong_share * 3 >= len(tests) or (strong_share >= 8 and strong_share * 10 >= len(tests))):
@@ -113,60 +107,9 @@ def _named(tests: Iterable[str], names: frozenset[str]) -> tuple[str, ...]:
 
 
 def _is_tests(name: str) -> bool:
-    return name.lower() in _names()[Role.TESTS.value]
+    return name.lower() in names_of_folders()[Role.TESTS.value]
 
 
 def _covered(paths: Iterable[str], folders: Iterable[str]) -> int:
     prefixes = tuple(folder + "/" for folder in folders)
     return sum(path.startswith(prefixes) for path in paths) if prefixes else 0
-
-
-def twin_excludes(paths: Iterable[str]) -> tuple[str, ...]:
-    """Globs of the CUDA halves of a tree that keeps CUDA and HIP side by side.
-
-    `src/adam-cuda` beside `src/adam-hip` gives `src/*-cuda/**`; `kernels/cuda` beside `kernels/hip` gives
-    `kernels/cuda/**`; `ops.cu` beside `ops.hip` gives `*.cu` of that folder.
-    """
-    return tuple(sorted(_twins(paths)))
-
-
-def in_twins(paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of the paths that are in the CUDA half of such a tree."""
-    listed = tuple(paths)
-    globs = [re.compile(_regex(glob)) for glob in _twins(listed)]
-    return tuple(path for path in listed if any(glob.fullmatch(path) for glob in globs))
-
-
-def _regex(glob: str) -> str:
-    """A glob of `_twins` as a regular expression: `*` within a folder, a final `/**` for all below."""
-    body = glob.removesuffix("/**")
-    pattern = "[^/]*".join(re.escape(part) for part in body.split("*"))
-    return pattern + ("/.*" if glob.endswith("/**") else "")
-
-
-def _twins(paths: Iterable[str]) -> set[str]:
-    listed = tuple(paths)
-    folders: set[str] = set()
-    for path in listed:
-        parts = path.split("/")[:-1]
-        folders.update("/".join(parts[: index + 1]) for index in range(len(parts)))
-    found: set[str] = set()
-    for folder in folders:
-        parent, _, name = folder.rpartition("/")
-        for separator in ("-", "_", "."):
-            stem, found_separator, word = name.rpartition(separator)
-            twins = {f"{_join(parent, stem)}{separator}{other}" for other in ("hip", "rocm", "amd")}
-            if found_separator and word.lower() == "cuda" and twins & folders:
-                found.add(f"{_join(parent, '*')}{separator}{word}/**")
-        if name.lower() == "cuda" and {_join(parent, "hip"), _join(parent, "rocm")} & folders:
-            found.add(f"{folder}/**")
-    files = set(listed)
-    for path in listed:
-        stem, dot, suffix = path.rpartition(".")
-        if dot and suffix == "cu" and {f"{stem}.hip", f"{stem}.hip.cpp", f"{stem}_hip.cpp"} & files:
-            found.add(_join(path.rpartition("/")[0], "*.cu"))
-    return found
-
-
-def _join(parent: str, name: str) -> str:
-    return f"{parent}/{name}" if parent else name

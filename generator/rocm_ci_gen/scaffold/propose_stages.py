@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rocm_ci_gen.scaffold import folders
+from rocm_ci_gen.scaffold import folders, not_for_amd
 from rocm_ci_gen.scaffold.facts import Facts
 from rocm_ci_gen.scaffold.folders import Role, role
 from rocm_ci_gen.scaffold.proposal import Answers, Choice, Hipify, KernelTests, Serving
@@ -22,7 +22,7 @@ def propose_hipify(facts: Facts) -> Hipify:
     """Where the GPU code is, and whether the build hipifies it."""
     source = _source(facts)
     mode = _mode(facts)
-    exclude = _exclude(facts, source.value, mode.value)
+    exclude = _exclude(facts, source.value)
     paths = () if source.value == (".",) else patterns(source.value)
     return Hipify(replace(source, value=arguments(source.value)), mode, exclude, paths)
 
@@ -92,7 +92,11 @@ def _is_file(entry: str) -> bool:
 
 
 def _runnable(path: str) -> bool:
-    return role(path) not in {Role.VENDORED, Role.EXAMPLES, Role.BENCHMARKS} and not folders.nvidia_only(path)
+    return role(path) not in {Role.VENDORED, Role.EXAMPLES, Role.BENCHMARKS} and not _nvidia(path)
+
+
+def _nvidia(path: str) -> bool:
+    return not_for_amd.nvidia_folder(path) != ""
 
 
 def _below(path: str, entries: Sequence[str]) -> bool:
@@ -108,12 +112,13 @@ def _source(facts: Facts) -> Choice[tuple[str, ...]]:
     code = _code(facts, Role.PRODUCT) or _code(facts, Role.EXAMPLES, Role.BENCHMARKS) or _code(facts, Role.TESTS)
     if not code:
         return Choice((".",), "no CUDA, HIP, Triton or TileLang source found: the whole repository is looked at")
-    left_out = folders.top_folders(path for path in code if folders.nvidia_only(path))
-    code = tuple(path for path in code if not folders.nvidia_only(path)) or code
+    everywhere = folders.top_folders(code)
+    code = tuple(path for path in code if not _nvidia(path)) or code
     told = _told(facts, code)
-    if left_out and len(left_out) < len(folders.top_folders(code)) + len(left_out):
-        told += f"; without {', '.join(left_out)}, which only NVIDIA compiles by its name"
     tops = folders.top_folders(code)
+    left_out = [top for top in everywhere if top not in tops]
+    if left_out:
+        told += f"; without {', '.join(left_out)}, which only NVIDIA compiles by its name"
     if "." in tops:
         at_root = tuple(path for path in code if "/" not in path)
         entries = (*(top for top in tops if top != "."), *at_root)
@@ -145,12 +150,12 @@ def _mode(facts: Facts) -> Choice[str]:
     """`hipify` where something hipifies the sources before they are compiled, or where nothing is ported yet."""
 
     def own(mark: Mark) -> list[str]:
-        return [path for path in facts.having(mark) if role(path) is Role.PRODUCT and not folders.nvidia_only(path)]
+        return [path for path in facts.having(mark) if role(path) is Role.PRODUCT and not _nvidia(path)]
 
     cuda, hip = own(Mark.CUDA), own(Mark.HIP)
     hip_build = own(Mark.HIP_BUILD)
-    twins = folders.in_twins({*cuda, *hip})
-    if cuda and len(twins) * 2 >= len(cuda):
+    twins = not_for_amd.matching(not_for_amd.cuda_halves(facts.paths), cuda)
+    if twins and len(twins) * 2 >= len(cuda):
         return Choice("native", f"CUDA and HIP side by side ({_shortest(twins)}): the HIP half is ported by hand")
     for mark, text in (
         (Mark.HIPIFY, "hipifies the sources"),
@@ -174,14 +179,36 @@ def _shortest(paths: Iterable[str]) -> str:
     return min(paths, key=lambda path: (path.count("/"), path))
 
 
-def _exclude(facts: Facts, source: tuple[str, ...], mode: str) -> Choice[tuple[str, ...]]:
-    inside = [path for path in facts.having(*_GPU_CODE) if source == (".",) or _below(path, source)]
-    vendored = tuple(f"{folder}/**" for folder in folders.vendored_folders(inside))
-    twins = folders.twin_excludes(inside) if mode == "native" else ()
+def _exclude(facts: Facts, source: tuple[str, ...]) -> Choice[tuple[str, ...]]:
+    inside = [path for path in facts.paths if source == (".",) or _below(path, source)]
+    code = [path for path in facts.having(*_GPU_CODE) if source == (".",) or _below(path, source)]
+    named_folders = [f"{folder}/**" for folder in not_for_amd.nvidia_folders(inside)]
+    groups = (
+        ("code of others", [f"{folder}/**" for folder in folders.vendored_folders(code)]),
+        ("the CUDA half beside a HIP half", not_for_amd.cuda_halves(inside)),
+        ("other models beside a HIP half", not_for_amd.other_halves(inside, facts.having(Mark.CUDA))),
+        ("NVIDIA only by its name", named_folders),
+        ("named after an NVIDIA architecture", not_for_amd.arch_globs(inside, named_folders)),
+    )
+    globs: list[str] = []
     reasons = []
-    if vendored:
-        reasons.append("code of others")
-    if twins:
-        reasons.append("the CUDA half of a tree that has a HIP half beside it")
-    globs = arguments((*vendored[:_MOST_EXCLUDES], *twins[:_MOST_EXCLUDES]))
-    return Choice(globs, "; ".join(reasons) or "nothing to leave out")
+    for reason, found in groups:
+        fresh = [glob for glob in _outermost(found) if glob not in globs and _adds(glob, globs)]
+        # Never so much that nothing of the GPU code is left.
+        if fresh and len(not_for_amd.matching([*globs, *fresh], code)) < len(code):
+            globs += fresh[:_MOST_EXCLUDES]
+            reasons.append(reason)
+    return Choice(arguments(globs), "; ".join(reasons) or "nothing to leave out")
+
+
+def _outermost(globs: Sequence[str]) -> list[str]:
+    """Without those below another."""
+    return [glob for glob in globs if not any(other != glob and _within(glob, other) for other in globs)]
+
+
+def _adds(glob: str, globs: Sequence[str]) -> bool:
+    return not any(_within(glob, other) for other in globs)
+
+
+def _within(glob: str, other: str) -> bool:
+    return other.endswith("/**") and glob.startswith(other.removesuffix("**"))

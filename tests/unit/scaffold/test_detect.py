@@ -11,7 +11,7 @@ from support.scaffold_trees import CUDA, CUDA_EXTENSION, HIP_PROJECT, TRITON_PRO
 
 def test_a_cuda_extension() -> None:
     facts = detect(tree(CUDA_EXTENSION))
-    assert facts.files == len(CUDA_EXTENSION)
+    assert facts.paths == tuple(sorted(CUDA_EXTENSION))
     assert facts.having(Mark.CUDA) == ("csrc/a.cu", "csrc/b.cuh", "csrc/third_party/x/y.cu")
     assert facts.having(Mark.TORCH_EXTENSION) == ("setup.py",)
     assert facts.having(Mark.GPU_TEST) == ("tests/kernels/test_a.py",)

@@ -34,20 +34,6 @@ def test_vendored_folders_end_where_the_name_says_so() -> None:
     assert folders.vendored_folders(paths) == ("csrc/third_party",)
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("hopper/a.cu", True),
-        ("liger_cute_kernels/a.cu", True),
-        ("csrc/hopper/a.cu", False),  # only a top-level folder is left out as a whole
-        ("execute/a.cu", False),
-        ("hopper", False),
-    ],
-)
-def test_nvidia_only(path: str, expected: bool) -> None:
-    assert folders.nvidia_only(path) is expected
-
-
 def numbered(folder: str, number: int) -> list[str]:
     return [f"{folder}/test_{index}.py" for index in range(number)]
 
@@ -74,24 +60,3 @@ def numbered(folder: str, number: int) -> list[str]:
 )
 def test_test_folders(tests: list[str], expected: tuple[str, ...]) -> None:
     assert folders.test_folders(tests) == expected
-
-
-@pytest.mark.parametrize(
-    ("paths", "expected", "inside"),
-    [
-        (["src/adam-cuda/a.cu", "src/adam-hip/a.cu"], ("src/*-cuda/**",), 1),
-        (["k/cuda/a.cu", "k/hip/a.cu"], ("k/cuda/**",), 1),
-        (["cuda/a.cu", "rocm/a.cu"], ("cuda/**",), 1),
-        (["csrc/ops.cu", "csrc/ops.hip", "csrc/b.cu"], ("csrc/*.cu",), 2),
-        (["src/adam-cuda/a.cu", "src/sgd-hip/a.cu"], (), 0),
-        (["cuda/a.cu"], (), 0),
-    ],
-)
-def test_a_tree_with_cuda_and_hip_side_by_side(paths: list[str], expected: tuple[str, ...], inside: int) -> None:
-    assert folders.twin_excludes(paths) == expected
-    assert len(folders.in_twins(paths)) == inside
-
-
-def test_the_hip_half_is_in_no_exclude() -> None:
-    paths = ["src/adam-cuda/a.cu", "src/adam-hip/a.cu", "src/x.cu"]
-    assert folders.in_twins(paths) == ("src/adam-cuda/a.cu",)

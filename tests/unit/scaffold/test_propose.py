@@ -65,6 +65,24 @@ def test_a_folder_that_only_nvidia_compiles_is_left_out_and_told() -> None:
     assert proposed({"hopper/a.cu": CUDA}).hipify.source.value == ("hopper",)
 
 
+def test_what_only_nvidia_compiles_is_excluded_inside_a_source_too() -> None:
+    files = {"pkg/k.py": TRITON, "pkg/cutedsl/a.py": "", "pkg/gemm_sm90.py": "", "pkg/third_party/b.py": TRITON}
+    exclude = proposed(files).hipify.exclude
+    assert exclude.value == ("pkg/third_party/**", "pkg/cutedsl/**", "*_sm[0-9]*")
+    assert exclude.reason == "code of others; NVIDIA only by its name; named after an NVIDIA architecture"
+
+
+def test_never_everything_is_excluded() -> None:
+    assert proposed({"csrc/a_sm90.cu": CUDA, "csrc/b_sm90.cu": CUDA}).hipify.exclude.value == ()
+    assert proposed({"hopper/cute/a.cu": CUDA}).hipify.exclude.value == ()
+
+
+def test_a_half_for_amd_beside_the_cuda_one() -> None:
+    files = {"setup.py": "CUDAExtension()\n", "csrc/fa/a.cu": CUDA, "csrc/fa_ck/a.cpp": HIP, "csrc/b.cu": CUDA}
+    hipify = proposed(files).hipify
+    assert (hipify.mode.value, hipify.exclude.value) == ("hipify", ("csrc/fa/**",))
+
+
 def test_an_empty_repository() -> None:
     proposal = proposed({})
     assert proposal.hipify.source.value == (".",)
