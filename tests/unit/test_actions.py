@@ -191,9 +191,9 @@ def test_help_lists_what_there_is_and_what_there_is_not() -> None:
 def test_a_stage_that_is_not_built_is_wrong_use_with_a_report(stage: str, tmp_path: Path) -> None:
     result = rocm_ci_run(stage, "--report", str(tmp_path / "r.json"), RUNNER_TEMP=str(tmp_path))
     assert result.exit_code == 2
-    assert f"{stage} is not available in this version of rocm-ci ({__version__})" in result.stderr
-    assert "this is not a pass" in result.stderr
-    assert "remove the stage" in result.stderr
+    assert f"{stage} is not available in this version of rocm-ci ({__version__})" in result.output
+    assert "this is not a pass" in result.output
+    assert "remove the stage" in result.output
     report = json.loads((tmp_path / "r.json").read_text())
     assert (report["result"], report["code"], report["executed"]) == ("", 2, 0)
     assert rocm_ci_run("verdict", stage, RUNNER_TEMP=str(tmp_path)).exit_code == 2
@@ -204,13 +204,13 @@ def test_a_stage_that_is_not_built_is_wrong_use_with_a_report(stage: str, tmp_pa
 def test_a_name_that_is_kept_for_later_is_wrong_use(name: str, args: list[str]) -> None:
     result = rocm_ci_run(name, *args)
     assert result.exit_code == 2
-    assert f"rocm-ci {name} is not available in this version" in result.stderr
+    assert f"rocm-ci {name} is not available in this version" in result.output
 
 
 def test_an_unknown_command_gets_advice() -> None:
     result = rocm_ci_run("hipfy-check")
     assert result.exit_code == 2
-    assert "Did you mean 'hipify-check'?" in result.stderr
+    assert "Did you mean 'hipify-check'?" in result.output
     assert rocm_ci_run("zzz").exit_code == 2
 
 
@@ -226,13 +226,13 @@ def test_a_bad_option_is_wrong_use_for_the_verdict_step_too(args: list[str], tmp
     assert record.code == 2
     verdict = rocm_ci_run("verdict", args[0], RUNNER_TEMP=str(tmp_path))
     assert verdict.exit_code == 2
-    assert record.message in verdict.stderr
+    assert record.message in verdict.output
 
 
 def test_inputs_of_an_action_are_checked_like_options(tmp_path: Path) -> None:
     result = rocm_ci_run("kernel-tests", INPUT_RETRIES="many", RUNNER_TEMP=str(tmp_path))
     assert result.exit_code == 2
-    assert "--retries" in result.stderr
+    assert "--retries" in result.output
 
 
 def test_a_broken_installation_is_told_without_a_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_a_broken_installation_is_told_without_a_traceback(monkeypatch: pytest.M
     monkeypatch.setitem(rocm_ci.cli.main.lazy, "vram-probe", broken)
     result = rocm_ci_run("vram-probe", RUNNER_TEMP=str(tmp_path))
     assert result.exit_code == 3
-    assert "cannot be loaded" in result.stderr
+    assert "cannot be loaded" in result.output
     assert "Traceback" not in result.output
     deferred = rocm_ci_run("vram-probe", RUNNER_TEMP=str(tmp_path), ROCM_CI_VERDICT="deferred")
     assert deferred.exit_code == 0

@@ -72,7 +72,7 @@ def test_red_names_the_first_cause_and_annotates_every_red_job(tmp_path: Path) -
     result = gate(tmp_path, INPUT_NEEDS=needs(**{"node-1": "", "evidence-1": ""}))
     assert result.exit_code == 3
     assert "::error title=kernel-tests::" in result.stdout
-    assert "setup-rocm-container before it left no evidence" in result.stderr
+    assert "setup-rocm-container before it left no evidence" in result.output
     assert "❌ red" in (tmp_path / "summary.md").read_text()
     assert "infra" in (tmp_path / "output").read_text()
 
@@ -83,7 +83,7 @@ def test_red_names_the_first_cause_and_annotates_every_red_job(tmp_path: Path) -
 def test_unusable_input_is_wrong_use(tmp_path: Path, environ: dict[str, str]) -> None:
     result = gate(tmp_path, **environ)
     assert result.exit_code == 2
-    assert "needs" in result.stderr
+    assert "needs" in result.output
 
 
 def test_values_can_be_read_from_files(tmp_path: Path) -> None:
