@@ -54,13 +54,13 @@ def _option(name: str) -> Callable[[click.Context, click.Parameter, str | None],
 @click.option(
     "--force", is_flag=True, help="Replace an existing manifest, and a workflow that is not ours (kept as .bak)."
 )
-@click.option("--labels", callback=_option("labels"), metavar="L,…", help="Labels of the GPU runner.")
+@click.option("--labels", callback=_option("labels"), metavar="L,...", help="Labels of the GPU runner.")
 @click.option("--gfx", callback=_option("gfx"), metavar="GFX", help="gfx target of its GPUs, or a name such as MI300X.")
 @click.option("--gpus", type=click.IntRange(1, 1024), metavar="N", help="How many GPUs a job sees.")
 @click.option("--image", callback=_option("image"), metavar="IMAGE", help="Container image of the GPU stages.")
 @click.option("--model", callback=_option("model"), metavar="NAME", help="Model that sglang-regression serves.")
 @click.option(
-    "--stages", callback=_option("stages"), metavar="S,…", help="Stages to switch on. Default: those of this release."
+    "--stages", callback=_option("stages"), metavar="S,...", help="Stages to switch on. Default: those of this release."
 )
 @click.option(
     "--uses", callback=_option("uses"), metavar="REPO@REF", help="Where the actions come from. Default: org/rocm-ci@v1."

@@ -38,7 +38,7 @@ def ask(facts: Facts, answers: Answers) -> Answers:
     if answers.gfx is None:
         gfx = propose(facts, answers).runner.gfx
         said = _ask(
-            "gfx target of its GPUs (gfx90a, MI300X, …; `-` leaves it open)",
+            "gfx target of its GPUs (gfx90a, MI300X, ...; `-` leaves it open)",
             ", ".join(gfx.value) or "-",
             gfx.reason,
             lambda text: () if text.strip() == "-" else parse.gfx(text),

@@ -100,7 +100,7 @@ def _gfx(facts: Facts, answers: Answers, labels: tuple[str, ...]) -> Choice[tupl
         ((target, where),) = targets.items()
         return Choice((target,), f"the only target that {where} builds for")
     if targets:
-        listed = ", ".join(sorted(targets)[:6]) + (", …" if len(targets) > 6 else "")
+        listed = ", ".join(sorted(targets)[:6]) + (", ..." if len(targets) > 6 else "")
         return Choice((), f"not known: the build names {listed}")
     return Choice((), "not known; without it nobody checks which GPU the job got")
 
