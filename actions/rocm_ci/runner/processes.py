@@ -24,7 +24,7 @@ from rocm_ci.runner.text import one_line
 _LONGEST_LINE = 64 * 1024
 _DRAIN_SECONDS = 2.0
 _FLUSH_SECONDS = 0.5
-"""For helpers that end by themselves right after their command, such as `> >(tee log)`."""
+"""For small processes that end by themselves right after their command, such as `> >(tee log)`."""
 _LEFTOVER_INTERRUPT_SECONDS = 3.0
 """For what a command that ended left behind: background jobs of a shell ignore SIGINT anyway."""
 
