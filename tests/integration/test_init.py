@@ -505,21 +505,24 @@ def test_stopping_writes_nothing(make: Make) -> None:
 def test_at_a_real_terminal(make: Make) -> None:
     root = make(HIP_PROJECT)
     program = f"from rocm_ci_gen.cli import main; main(['init', {str(root)!r}])"
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execv(sys.executable, [sys.executable, "-c", program])  # noqa: S606 - a program of ours, in the child
-    try:
-        screen = _until(terminal, "Labels of the GPU runner")
-        os.write(terminal, b"self-hosted,roc-gpu-mi200\n")
-        screen += _until(terminal, "gfx target")
-        os.write(terminal, b"MI250X\n")
-        screen += _until(terminal, "Container image")
-        os.write(terminal, b"\n")
-        screen += _until(terminal, "3. Require the check")
-        _, status = os.waitpid(child, 0)
-    finally:
-        os.close(terminal)  # ends a child that still waits for an answer
-    assert os.waitstatus_to_exitcode(status) == 0, screen
+    terminal, inner = pty.openpty()
+    # Not pty.fork(): it warns in a process with threads, which a parallel test run is.
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=inner, stdout=inner, stderr=inner, start_new_session=True
+    ) as child:
+        os.close(inner)
+        try:
+            screen = _until(terminal, "Labels of the GPU runner")
+            os.write(terminal, b"self-hosted,roc-gpu-mi200\n")
+            screen += _until(terminal, "gfx target")
+            os.write(terminal, b"MI250X\n")
+            screen += _until(terminal, "Container image")
+            os.write(terminal, b"\n")
+            screen += _until(terminal, "3. Require the check")
+            assert child.wait(timeout=60) == 0, screen
+        finally:
+            child.kill()
+            os.close(terminal)
     assert "\x1b[" in screen  # coloured at a terminal
     runner = manifest_of(root).runners["mi200"]
     assert (runner.labels, runner.gfx) == (("self-hosted", "roc-gpu-mi200"), ("gfx90a",))
