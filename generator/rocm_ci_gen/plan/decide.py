@@ -13,7 +13,7 @@ from rocm_ci_gen.files import LIST_PATH
 from rocm_ci_gen.manifest.model import Manifest, RefFilter, Runner, Stage, UserJob
 from rocm_ci_gen.plan.changes import Changes, printable_path
 from rocm_ci_gen.plan.concurrency import adds_label, concurrency, is_other_label
-from rocm_ci_gen.plan.event import Event
+from rocm_ci_gen.plan.event import Event, full_id
 from rocm_ci_gen.plan.hosted import is_self_hosted
 from rocm_ci_gen.plan.model import Expect, Job, Plan, first_few, shorten
 from rocm_ci_gen.plan.patterns import PatternLists
@@ -63,7 +63,7 @@ def decide(manifest: Manifest, event: Event, changes: Changes, *, own_files: Col
         event=event.name,
         triggered=triggered,
         base=changes.base,
-        head=changes.head,
+        head=changes.head or full_id(event.head),
         changed=None if changes.paths is None else len(changes.paths),
         concurrency=concurrency(manifest, event),
         jobs=decided,
@@ -201,9 +201,10 @@ def _wanted(manifest: Manifest, entry: _Entry, files: _Files) -> _Wish:
 def _not_needed(entry: _Entry, files: _Files) -> str:
     if not files.total:
         return "nothing changed"
+    reason = f"no changed file matches {first_few(entry.paths, 3)}"
     if len(files.ignored) == files.total:
-        return f"every changed file is ignored: {first_few([_shown(path) for path in files.ignored], 2)}"
-    return f"no changed file matches {first_few(entry.paths, 3)}"
+        reason += f"; all are ignored: {first_few([_shown(path) for path in files.ignored], 2)}"
+    return reason
 
 
 def _withhold(manifest: Manifest, event: Event, wish: _Wish) -> Job:

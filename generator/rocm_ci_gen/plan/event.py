@@ -162,6 +162,11 @@ def is_zero(commit: str | None) -> bool:
     return commit is not None and _ZERO.match(commit) is not None
 
 
+def full_id(commit: str | None) -> str | None:
+    """`commit` if it is the full id of one, else None."""
+    return None if is_zero(commit) else _sha(commit)
+
+
 def _with(event: Event, *, base: str | None, head: str | None, base_branch: str | None = None) -> Event:
     doubt = event.doubt
     if doubt is None and base is None:

@@ -94,7 +94,8 @@ def test_ignored_files_need_no_stage_and_no_notice(make: Make) -> None:
     assert decide(manifest, PULL, changed("src/API.md")).run == ("hipify-check", "kernel-tests")
     plan = decide(manifest, PULL, changed("README.md", "src/README.md", "docs/x.md"))
     assert plan.unowned == ()
-    assert job(plan, "kernel-tests").reason == "every changed file is ignored: README.md, src/README.md, … (+1)"
+    reason = "no changed file matches configs/**; all are ignored: README.md, src/README.md, … (+1)"
+    assert job(plan, "sglang-regression").reason == reason
 
 
 def test_unowned_files_are_listed(manifest: Manifest) -> None:
@@ -157,6 +158,7 @@ def test_on_a_doubt_everything_runs(manifest: Manifest) -> None:
     assert set(reasons(plan).values()) == {"everything runs: the checkout is shallow"}
     assert plan.doubt == "the checkout is shallow"
     assert plan.changed is None
+    assert (plan.base, plan.head) == (None, PULL.head)
     assert plan.unowned == ()
 
 
