@@ -12,6 +12,7 @@ from rocm_ci_gen.manifest.nodes import Mapping, Node
 from rocm_ci_gen.manifest.resolve import resolve
 from rocm_ci_gen.manifest.rules import severity
 from rocm_ci_gen.manifest.semantics import safety
+from rocm_ci_gen.manifest.semantics.named_files import Exists
 from rocm_ci_gen.manifest.source import SourceText, decode
 from rocm_ci_gen.manifest.words import printable
 
@@ -20,10 +21,14 @@ _LONGEST = 1000
 
 @dataclass(frozen=True)
 class Checked:
-    """Result of `check`. `manifest` is None where there is at least one error; diagnostics are in file order."""
+    """Result of `check`. `manifest` is None where there is at least one error; diagnostics are in file order.
+
+    `notes` say what the manifest relies on and cannot see: what a Kubernetes pool has to provide.
+    """
 
     manifest: Manifest | None
     diagnostics: tuple[Diagnostic, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -31,12 +36,13 @@ class Checked:
         return tuple(item for item in self.diagnostics if item.severity == "error")
 
 
-def check(data: bytes, name: str) -> Checked:
+def check(data: bytes, name: str, exists: Exists | None = None) -> Checked:
     """Check the bytes of a manifest; never raises, whatever the bytes.
 
     Args:
         data: content of the file.
         name: the file as the diagnostics shall name it.
+        exists: tells whether the repository has a path, for warnings about files that are named and not there.
     """
     source, flaws = decode(data, name)
     root: Node | None = None
@@ -45,21 +51,22 @@ def check(data: bytes, name: str) -> Checked:
     diagnostics = [_from_flaw(source, flaw) for flaw in flaws]
     if root is not None:
         flawed = {flaw.path for flaw in flaws if flaw.path}
-        diagnostics += [_from_finding(source, root, finding) for finding in _findings(root, flawed)]
+        diagnostics += [_from_finding(source, root, finding) for finding in _findings(root, flawed, exists)]
     diagnostics.sort(key=lambda item: (item.line, item.column, item.severity))
     wrong = any(item.severity == "error" for item in diagnostics)
-    manifest = resolve(root) if isinstance(root, Mapping) and not wrong else None
-    return Checked(manifest, tuple(diagnostics))
+    if wrong or not isinstance(root, Mapping):
+        return Checked(None, tuple(diagnostics))
+    return Checked(resolve(root), tuple(diagnostics), semantics.notes(root))
 
 
-def _findings(root: Node, flawed: set[Path]) -> list[Finding]:
+def _findings(root: Node, flawed: set[Path], exists: Exists | None) -> list[Finding]:
     version = versions.finding(root)
     if version is not None:
         return [version]
     found = list(safety.expressions(root))
     told = flawed | {finding.path for finding in found}
     found += [finding for finding in schema_check.findings(root) if finding.path not in told]
-    return [*found, *semantics.findings(root, told | {finding.path for finding in found})]
+    return [*found, *semantics.findings(root, told | {finding.path for finding in found}, exists)]
 
 
 def _from_flaw(source: SourceText, flaw: Flaw) -> Diagnostic:

@@ -40,7 +40,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class Container:
-    """The container of every job that is not on the runner `cpu`. `env` and `ulimits` keep the order of the manifest."""
+    """The container of every job that is not on the runner `cpu`. `env` and `ulimits` keep the manifest's order."""
 
     image: str
     devices: tuple[str, ...]

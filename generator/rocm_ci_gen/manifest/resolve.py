@@ -143,7 +143,7 @@ def _stage(name: str, node: Mapping, runners: Map[str, model.Runner]) -> model.S
         gpu=gpu,
         paths=_texts(node, "paths", path),
         needs=_texts(node, "needs", path),
-        timeout=_text(node, "timeout"),
+        timeout=_value(node, path, "timeout"),
         env=_text_map(node, "env"),
         secrets=_texts(node, "secrets", path),
         before=_steps(node, "before"),

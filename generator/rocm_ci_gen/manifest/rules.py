@@ -72,6 +72,7 @@ RULES: dict[str, tuple[Severity, str]] = {
     "probe-alone": ("error", "`vram-probe` without a GPU stage to measure."),
     "serving": ("error", "sglang-regression without a server, or with keys that exclude each other."),
     "timeout-too-long": ("error", "A time limit beyond the one that GitHub keeps for the whole job."),
+    "missing-file": ("warning", "A file that the manifest names and the repository does not have."),
     "no-effect": ("warning", "A key that does nothing without another one."),
 }
 

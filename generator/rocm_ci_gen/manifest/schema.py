@@ -97,9 +97,11 @@ def all_keys() -> Iterator[Key]:
 
 def _keys(schema: Schema, prefix: str) -> Iterator[Key]:
     required = schema.get("required", ())
-    for name, raw in schema.get("properties", {}).items():
-        yield from _key(Key(f"{prefix}{name}", name, follow(raw), name in required))
     own = schema.get("additionalProperties")
+    for name, raw in schema.get("properties", {}).items():
+        key = Key(f"{prefix}{name}", name, follow(raw), name in required)
+        # A well-known name among names of the user's (`runners.cpu`) has the keys of the others.
+        yield from (key,) if isinstance(own, dict) and raw.get("$ref") == own.get("$ref") else _key(key)
     # A mapping of names to mappings (`runners`, `jobs`); a mapping of names to scalars (`env`) has no keys of its own.
     if isinstance(own, dict) and "properties" in follow(own):
         yield from _key(Key(f"{prefix}NAME", "NAME", follow(own), required=False))

@@ -29,8 +29,8 @@ _WORDS = {
 }
 _WHOLE = re.compile("[0-9]{1,18}")
 # Text that is text without quotes too, for every YAML reader, in a flow collection and outside.
-_PLAIN = re.compile("[A-Za-z0-9/.][A-Za-z0-9_./@:%+-]*(?<!:)")
-_NEEDS_QUOTES = re.compile(r"^[-+.0-9][-+.0-9:eExo_]*$|^(?:true|false|yes|no|on|off|null|y|n)$", re.IGNORECASE)
+_PLAIN = re.compile("[A-Za-z0-9/.](?:[A-Za-z0-9_./@:%+-]| (?!#))*(?<![: ])")
+_NEEDS_QUOTES = re.compile(r": |^[-+.0-9][-+.0-9:eExo_]*$|^(?:true|false|yes|no|on|off|null|y|n)$", re.IGNORECASE)
 _SIMPLE = re.compile(r"[A-Za-z0-9./_][A-Za-z0-9./_ *-]{0,58}")
 
 

@@ -16,6 +16,7 @@ from rocm_ci_gen.manifest.semantics import (
     filters,
     graph,
     kubernetes,
+    named_files,
     runners,
     safety,
     stages,
@@ -23,6 +24,7 @@ from rocm_ci_gen.manifest.semantics import (
     triggers,
 )
 from rocm_ci_gen.manifest.semantics.document import Document
+from rocm_ci_gen.manifest.semantics.named_files import Exists
 
 _CHECKS = (
     runners.check,
@@ -37,13 +39,20 @@ _CHECKS = (
 )
 
 
-def findings(root: Node, refused: Iterable[Path]) -> list[Finding]:
+def findings(root: Node, refused: Iterable[Path], exists: Exists | None = None) -> list[Finding]:
     """Every finding about a document, in no particular order.
 
     Args:
         root: the document.
         refused: places that are told already; nothing at or below them is looked at again.
+        exists: tells whether the repository has a path; without it nobody asks.
     """
     unsafe = [finding for finding in safety.words(root) if finding.path not in refused]
     doc = Document(root, frozenset(refused) | {finding.path for finding in unsafe})
-    return [*unsafe, *chain.from_iterable(check(doc) for check in _CHECKS)]
+    missing = named_files.check(doc, exists) if exists is not None else ()
+    return [*unsafe, *chain.from_iterable(check(doc) for check in _CHECKS), *missing]
+
+
+def notes(root: Node) -> tuple[str, ...]:
+    """What a valid document relies on outside of itself, where no finding says it."""
+    return tuple(kubernetes.notes(Document(root)))

@@ -109,10 +109,15 @@ class Document:
         return tuple(node.entries) if isinstance(node, Mapping) else ()
 
     def runners_of(self, stage: StageView) -> tuple[str, ...]:
-        """Known runners that a GPU stage will run on; the only GPU runner where it names none."""
+        """Known runners that a stage will run on, but a `cpu` that is not written down.
+
+        A GPU stage that names none runs on the only GPU runner.
+        """
+        known = self.all_runners()
         if stage.runners:
-            known = self.all_runners()
             return tuple(name for _, name in stage.runners if name in known)
+        if not stage.gpu:
+            return tuple(name for name in known if name == CPU)
         candidates = self.gpu_runners()
         return candidates if len(candidates) == 1 else ()
 

@@ -12,7 +12,7 @@ from rocm_ci_gen.manifest.words import names, show
 
 def check(doc: Document) -> Iterator[Finding]:
     """Findings about runners with `mode: kubernetes` or `none`."""
-    used = {name for stage in doc.stages() if stage.gpu for name in doc.runners_of(stage)}
+    used = _used(doc)
     has_container = doc.has("container")
     for name in doc.keys("runners"):
         mode = doc.text("runners", name, "mode")
@@ -43,6 +43,18 @@ def check(doc: Document) -> Iterator[Finding]:
                 f"in Kubernetes mode the pod is made by container hooks, which ignore {names(given)}",
                 fix=provide(given, doc.value("runners", name, "gpus")),
             )
+
+
+def notes(doc: Document) -> Iterator[str]:
+    """What the pools of Kubernetes runners have to provide, where no warning says it."""
+    for name in sorted(_used(doc)):
+        if doc.runner_mode(name) == "kubernetes" and doc.has("container") and not ignored(doc, name):
+            yield f"runner {show(name)}: {provide((), doc.value('runners', name, 'gpus'))}"
+
+
+def _used(doc: Document) -> set[str]:
+    """Runners whose jobs get the container: those of all stages, but `cpu`."""
+    return {name for stage in doc.stages() for name in doc.runners_of(stage)} - {CPU}
 
 
 def ignored(doc: Document, runner: str) -> tuple[str, ...]:

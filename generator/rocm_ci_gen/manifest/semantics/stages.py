@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rocm_ci_gen.manifest.facts import facts
 from rocm_ci_gen.manifest.findings import Finding
-from rocm_ci_gen.manifest.semantics.document import PROBE, Document, StageView, hosted_label
+from rocm_ci_gen.manifest.semantics.document import CPU, PROBE, Document, StageView, hosted_label
 from rocm_ci_gen.manifest.words import show
 
 _SERVING = "sglang-regression"
@@ -102,7 +102,7 @@ def _timeout(doc: Document, stage: StageView) -> Iterator[Finding]:
         return
     minutes = int(match[1]) * _SECONDS[match[2]] / 60 + _MARGIN_MINUTES
     limits = facts()["limits"]
-    runners = doc.runners_of(stage) if stage.gpu or stage.runners else ("cpu",)
+    runners = doc.runners_of(stage) or (() if stage.gpu else (CPU,))
     labels = [doc.runner_labels(name) or ("ubuntu-latest",) for name in runners]
     hosted = any(hosted_label(names) for names in labels)
     most = limits["hosted_job_minutes"] if hosted else limits["self_hosted_job_minutes"]
