@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocm_ci_gen.manifest.semantics.filters import problem_of
 from rocm_ci_gen.plan.patterns import PatternError, PatternLists, Verdict, advice, check, decide, parse
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "filter_patterns.json").read_text("utf-8"))
@@ -154,6 +155,15 @@ def test_any_text_is_either_a_pattern_or_a_clear_error(text: str) -> None:
     else:
         position = int(reason.split()[1].rstrip(":"))
         assert 1 <= position <= len(text) + 1
+
+
+SYNTAX = st.text(st.sampled_from("*?+[]!\\/-a9Zz.é"), max_size=8)
+
+
+@given(st.one_of(SYNTAX, PATTERNS))
+def test_what_validate_accepts_the_plan_can_read(text: str) -> None:
+    if problem_of(text) is None:
+        assert check(text) is None
 
 
 @given(st.text(max_size=12))
