@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP while a stage runs: the commands that it started are ended first, then the stage."""
+"""Signals and the time limit of a stage: the commands that it started are ended first, then the stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(BaseException):
-    """A signal asked this process to stop; no handler of ordinary errors catches it."""
+    """A signal asked this process to stop (SIGALRM: its own time limit); no handler of ordinary errors catches it."""
 
     def __init__(self, signum: int) -> None:
         super().__init__(signum)
@@ -27,10 +27,12 @@ class Interrupts:
 
     Args:
         on_first: ends what the stage started.
+        limit: seconds after which the stage is stopped as if by a signal, SIGALRM. The clock runs from `__enter__`.
     """
 
-    def __init__(self, on_first: Callable[[], None]) -> None:
+    def __init__(self, on_first: Callable[[], None], limit: float | None = None) -> None:
         self._on_first = on_first
+        self._limit = limit
         self._hurry = threading.Event()
         self._thread: threading.Thread | None = None
         self._old: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
@@ -50,6 +52,8 @@ class Interrupts:
     def disarm(self) -> None:
         """From now on a signal is only noted: the stage is writing its results."""
         self._armed = False
+        if signal.SIGALRM in self._old:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def take_hurry(self) -> bool:
         """Whether a further signal came since this was last asked."""
@@ -68,11 +72,16 @@ class Interrupts:
                 # nohup's choice stays; SIGINT is ignored in every background command of a script, which is no choice.
                 if signum is not signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
                     self._old[signum] = signal.signal(signum, self._handle)
+            if self._limit is not None:
+                self._old[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._handle)
+                signal.setitimer(signal.ITIMER_REAL, self._limit)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if signal.SIGALRM in self._old:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for signum, handler in self._old.items():
             signal.signal(signum, handler if handler is not None else signal.SIG_DFL)
 

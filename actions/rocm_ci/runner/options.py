@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,27 @@ class Lines(AnyParamType):
 
 
 LINES = Lines()
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+class Duration(AnyParamType):
+    """A time such as `90s`, `15m` or `500ms`, in seconds; the manifest has the same form."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds as a float."""
+        match = re.fullmatch(r"([1-9][0-9]{0,5})(ms|s|m|h)", str(value).strip())
+        if match is None:
+            self.fail(f"{value!r} is no time; write a number with ms, s, m or h, such as 15m", param, ctx)
+        return int(match[1]) * _UNITS[match[2]]
+
+
+timeout_option = click.option(
+    "--timeout", type=Duration(), metavar="T", help="Time limit of the check, as 15m; a longer one has failed."
+)
+"""The option behind `run_stage(timeout=…)`."""
 
 report_option = click.option(
     "--report",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -44,6 +45,7 @@ def run_stage(
     *,
     report: Path | None = None,
     environ: Mapping[str, str] | None = None,
+    timeout: float | None = None,
     heartbeat: float = INTERVAL,
 ) -> int:
     """Run a check and deliver its outcome: report, evidence, outputs, annotations, summary, record.
@@ -56,6 +58,8 @@ def run_stage(
         check: what to run.
         report: where the JSON report goes instead of the runner's temporary folder.
         environ: the environment; the process's by default.
+        timeout: seconds that the check may take; a longer one has failed. Kept here, because a job that GitHub ends by
+            its own limit shows as cancelled and hides the log.
         heartbeat: seconds of silence after which a line is printed.
 
     Returns:
@@ -74,7 +78,7 @@ def run_stage(
 
     console.mask()
     delivery = Delivery(stage, env, console, record, report)
-    interrupts = Interrupts(lambda: _end_quietly(processes))
+    interrupts = Interrupts(lambda: _end_quietly(processes), timeout)
     processes = ProcessRegistry(
         env.child_variables, console=console, on_change=record.set_groups, hurry=interrupts.take_hurry
     )
@@ -94,7 +98,7 @@ def run_stage(
             outcome = _outcome(check, StageContext(env, processes, progress), delivery.report_path, console)
             interrupts.disarm()
         except Interrupted as stop:
-            outcome = _stopped(stage, stop)
+            outcome = _too_long(stage, timeout or 0) if stop.signal is signal.SIGALRM else _stopped(stage, stop)
         interrupts.join()
         code, recorded = delivery.deliver(honest(_end_commands(outcome, processes)))
     if interrupts.received is not None and code is Code.INFRA:
@@ -125,6 +129,17 @@ def _as_outcome(value: object) -> Outcome:
     if isinstance(value, Outcome):
         return value
     raise TypeError(f"the check returned {type(value).__name__}, not an Outcome")
+
+
+def _too_long(stage: str, seconds: float) -> Outcome:
+    return Outcome(
+        code=Code.FAILED,
+        message=f"{stage} did not end within its time limit of {seconds:g} s",
+        executed=0,
+        unit="checks",
+        report={"timeout_s": seconds},
+        help="find out what hangs, or raise `timeout`",
+    )
 
 
 def _stopped(stage: str, stop: Interrupted) -> Outcome:

@@ -383,3 +383,30 @@ def test_the_schema_refuses_a_pass_without_work() -> None:
 
 def test_a_report_keeps_characters_and_paths() -> None:
     assert json.loads(encode_report({"p": Path("/a"), "t": "ü😀", "n": None})) == {"p": "/a", "t": "ü😀", "n": None}
+
+
+def test_a_check_over_its_time_limit_has_failed_and_leaves_no_command(tmp_path: Path) -> None:
+    runner = Runner(tmp_path)
+    started: list[int] = []
+
+    def check(context: StageContext) -> Outcome:
+        started.append(context.processes.start(["sleep", "600"]).pid)
+        threading.Event().wait(600)
+        raise AssertionError
+
+    assert run_stage("demo", check, environ=runner.environ, timeout=0.3) == int(Code.FAILED)
+    assert runner.report()["message"] == "demo did not end within its time limit of 0.3 s"
+    assert runner.outputs()["result"] == "failed"
+    assert not Path(f"/proc/{started[0]}").exists()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_check_within_its_time_limit_is_left_alone(tmp_path: Path) -> None:
+    runner = Runner(tmp_path)
+
+    def check(_: StageContext) -> Outcome:
+        return Outcome(Code.PASSED, "done", 1, "files", {})
+
+    assert run_stage("demo", check, environ=runner.environ, timeout=30) == int(Code.PASSED)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
