@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rocm_ci_gen.workflow.errors import RenderError
 from rocm_ci_gen.workflow.expressions import MARK, Expression
-from rocm_ci_gen.workflow.views import Noted, Scalar
+from rocm_ci_gen.workflow.views import Names, Noted, Scalar
 
 
 class Yaml(str):
@@ -43,7 +43,7 @@ _UNSEEN = (
 )
 _SUSPECT = re.compile(r"[^ !#-\[\]-~]")
 _PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_PLAIN_REFERENCE = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*(@[A-Za-z0-9_./-]+)?")
+_PLAIN_REFERENCE = re.compile(r"[A-Za-z0-9.$][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*(@[A-Za-z0-9_./-]+)?")
 # Words that some YAML reader takes for a boolean or for nothing (YAML 1.1 and 1.2).
 _RESERVED = frozenset({"", "y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"})
 
@@ -90,17 +90,6 @@ def word(text: str) -> Yaml:
     return Yaml(text) if plain else scalar(text)
 
 
-def words(names: Iterable[str]) -> Yaml:
-    """Write names as a list on one line; nothing for no names."""
-    written = ", ".join(word(name) for name in names)
-    return Yaml(f"[{written}]" if written else "")
-
-
-def flow(value: object) -> Yaml:
-    """Write a value, a list or a mapping on one line, with every text quoted."""
-    return scalar(value) if isinstance(value, (str, int, float)) else _nested(value)
-
-
 def noted(value: Noted) -> Yaml:
     """Write a name of ours or a reference, bare where that is safe, with its comment."""
     refuse_expression(value.text)
@@ -109,31 +98,35 @@ def noted(value: Noted) -> Yaml:
     return Yaml(f"{text} # {in_comment(value.comment)}" if value.comment else text)
 
 
+def flow(value: object) -> Yaml:
+    """Write a value, a list or a mapping on one line: names as they are, every other text quoted."""
+    if isinstance(value, Names):
+        return Yaml("[" + ", ".join(word(name) for name in value) + "]")
+    return scalar(value) if isinstance(value, (str, int, float)) else _nested(value)
+
+
 def field(value: object, key: str, indent: int) -> Yaml:
-    """Write `key: value` on one line, with its line end; nothing for None and for text that is empty YAML."""
-    if value is None or (isinstance(value, Yaml) and not value):
-        return Yaml("")
-    return Yaml(f"{' ' * indent}{word(key)}: {_one(value, indent + 2)}\n")
+    """Write a key with its value, line end included; nothing for None.
 
-
-def section(value: Mapping[str, object] | Sequence[object], key: str, indent: int, empty: str = "") -> Yaml:
-    """Write a key with a mapping or a list below it, a line or a block an entry.
+    A mapping and a `list` stand below the key, an entry a line; a tuple and what is inside a list stand on one line.
 
     Args:
-        value: the entries.
+        value: text, a number, a boolean, `Noted`, `Names`, or a mapping, list or tuple of these.
         key: the key.
-        indent: its column; the entries stand two further.
-        empty: what stands beside the key where there are no entries; the empty text leaves the key out.
+        indent: its column.
     """
+    if value is None:
+        return Yaml("")
     head = " " * indent + word(key) + ":"
-    if not value:
-        return Yaml(f"{head} {empty}\n" if empty else "")
-    pad = " " * (indent + 2)
-    if isinstance(value, Mapping):
-        lines = [f"{pad}{word(name)}: {_one(item, indent + 4)}" for name, item in value.items()]
-    else:
-        lines = [f"{pad}- {_one(item, indent + 4)}" for item in value]
-    return Yaml("\n".join([head, *lines]) + "\n")
+    if isinstance(value, Mapping) and value:
+        return Yaml(f"{head}\n" + "".join(field(entry, name, indent + 2) for name, entry in value.items()))
+    if isinstance(value, list) and value:
+        return Yaml(f"{head}\n" + "".join(f"{' ' * (indent + 2)}- {flow(entry)}\n" for entry in value))
+    if isinstance(value, Noted):
+        return Yaml(f"{head} {noted(value)}\n")
+    if isinstance(value, str):
+        return Yaml(f"{head} {block(value, indent + 2)}\n")
+    return Yaml(f"{head} {flow(value)}\n")
 
 
 def item(text: str) -> Yaml:
@@ -161,14 +154,6 @@ def refuse_expression(text: str) -> None:
             f"the value {text[max(0, at - 20) : at + 40]!r} contains '{MARK}'.",
             help="GitHub would run it as an expression. Put the value into `env` or `secrets` and use the variable.",
         )
-
-
-def _one(value: object, indent: int) -> Yaml:
-    if isinstance(value, Yaml):
-        return value
-    if isinstance(value, Noted):
-        return noted(value)
-    return block(value, indent) if isinstance(value, (str, int, float)) else _nested(value)
 
 
 def _nested(value: object) -> Yaml:

@@ -76,8 +76,12 @@ def gate_step(manifest: Manifest) -> StepView:
 
 
 def user_reference(uses: str, version: str | None) -> Noted:
-    """An action or workflow of the user's, with its version as a comment."""
-    return Noted(uses, version or "")
+    """An action or workflow of the user's, with its version as a comment.
+
+    One of the same repository (`./…`) is written `$/…`: the commit that runs, whatever has become of the checkout.
+    GitHub's changelog of 2026-07-30, which recommends it; a step needs runner 2.336 or newer.
+    """
+    return Noted("$/" + uses.removeprefix("./") if uses.startswith("./") else uses, version or "")
 
 
 def _node(manifest: Manifest, place: Placement) -> StepView:

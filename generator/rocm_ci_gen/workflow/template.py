@@ -43,9 +43,7 @@ def environment() -> jinja2.Environment:
         "field": quoting.field,
         "item": quoting.item,
         "scalar": quoting.scalar,
-        "section": quoting.section,
         "word": quoting.word,
-        "words": quoting.words,
     }
     return engine
 

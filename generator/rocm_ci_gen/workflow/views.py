@@ -18,6 +18,12 @@ RunsOn = str | tuple[str, ...] | Mapping[str, object]
 """A label (or an expression), several labels, or `{group: …, labels: …}`."""
 
 
+class Names(tuple[str, ...]):
+    """Names of jobs, which are written without quotes where that is safe."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Noted:
     """A name or reference with a comment behind it: an action's version, the reason of a right."""
@@ -40,6 +46,10 @@ class StepView:
     with_: Mapping[str, Scalar] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
 
+    def __getitem__(self, key: str) -> object:
+        """The value of a key in GitHub's words; None where it is left out."""
+        return getattr(self, _ATTRIBUTES.get(key, key)) or None
+
 
 @dataclass(frozen=True)
 class ContainerView:
@@ -50,6 +60,17 @@ class ContainerView:
     env: Mapping[str, str] = field(default_factory=dict)
     volumes: tuple[str, ...] = ()
     credentials: Mapping[str, Expression] = field(default_factory=dict)
+
+    def mapping(self) -> dict[str, object]:
+        """The container as GitHub's mapping."""
+        keys = {
+            "image": self.image,
+            "options": self.options,
+            "env": self.env,
+            "volumes": list(self.volumes),
+            "credentials": self.credentials,
+        }
+        return {key: value for key, value in keys.items() if value}
 
 
 @dataclass(frozen=True)
@@ -76,6 +97,29 @@ class JobView:
     calls: Noted | None = None
     with_: Mapping[str, Scalar] = field(default_factory=dict)
     secrets: Mapping[str, Expression] = field(default_factory=dict)
+
+    def __getitem__(self, key: str) -> object:
+        """The value of a key in GitHub's words; None where it is left out."""
+        if key == "permissions":
+            return self.permissions  # none at all is a statement
+        if key == "needs":
+            return Names(self.needs) if self.needs else None
+        if key == "strategy":
+            return {"fail-fast": False, "matrix": {"include": list(self.matrix)}} if self.matrix else None
+        if key == "container":
+            return self.container.mapping() if self.container else None
+        if key == "uses":
+            return self.calls
+        return getattr(self, _ATTRIBUTES.get(key, key)) or None
+
+
+_ATTRIBUTES = {
+    "if": "condition",
+    "runs-on": "runs_on",
+    "timeout-minutes": "timeout_minutes",
+    "with": "with_",
+    "working-directory": "working_directory",
+}
 
 
 @dataclass(frozen=True)

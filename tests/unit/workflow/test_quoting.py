@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from rocm_ci_gen.workflow import quoting
 from rocm_ci_gen.workflow.errors import RenderError
 from rocm_ci_gen.workflow.expressions import Expression
-from rocm_ci_gen.workflow.views import Noted
+from rocm_ci_gen.workflow.views import Names, Noted
 from support.models import SCRIPT, TEXT
 from support.workflow_data import load
 
@@ -127,7 +127,7 @@ def test_an_expression_in_text_is_refused(write: Any) -> None:
     with pytest.raises(RenderError):
         quoting.noted(Noted("a/b@${{ x }}"))
     with pytest.raises(RenderError):
-        quoting.section({"${{ x }}": "a"}, "env", 0)
+        quoting.field({"${{ x }}": "a"}, "env", 0)
 
 
 def test_half_a_character_is_refused() -> None:
@@ -145,7 +145,7 @@ def test_a_name_that_is_more_than_a_name_is_quoted(name: str) -> None:
 @settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=10).filter(lambda text: "${{" not in text))
 def test_any_name_is_read_back(name: str) -> None:
-    assert load(f"{quoting.word(name)}: {quoting.words([name, 'a'])}\n") == {name: [name, "a"]}
+    assert load(f"{quoting.word(name)}: {quoting.flow(Names((name, 'a')))}\n") == {name: [name, "a"]}
 
 
 def test_expressions_are_bare_where_yaml_allows_it() -> None:
@@ -164,13 +164,19 @@ def test_nothing_ends_a_comment(text: str) -> None:
         quoting.noted(Noted("a/b@v1", text))
 
 
-def test_sections_say_what_is_empty() -> None:
-    assert quoting.section({}, "permissions", 4, "{}") == "    permissions: {}\n"
-    assert quoting.section({}, "env", 4) == ""
+def test_keys_and_what_stands_below_them() -> None:
     assert quoting.field(None, "if", 4) == ""
-    assert quoting.field(quoting.words([]), "needs", 4) == ""
+    assert quoting.field({}, "permissions", 4) == "    permissions: {}\n"
     assert quoting.field("", "image", 4) == '    image: ""\n'
+    assert quoting.field(Names(("plan", "on")), "needs", 4) == '    needs: [plan, "on"]\n'
+    assert quoting.field(("a", 1), "labels", 0) == 'labels: ["a", 1]\n'
+    assert quoting.field(["a", {"b": ("c",)}], "include", 0) == 'include:\n  - "a"\n  - {b: ["c"]}\n'
     assert (
-        quoting.section({"contents": Noted("read", "why")}, "permissions", 0)
-        == "permissions:\n  contents: read # why\n"
+        quoting.field({"contents": Noted("read", "why")}, "permissions", 0) == "permissions:\n  contents: read # why\n"
     )
+    nested = {"fail-fast": False, "matrix": {"include": [{"a": 1}]}}
+    assert load(quoting.field(nested, "strategy", 4)) == {"strategy": nested}
+
+
+def test_a_mapping_becomes_an_entry() -> None:
+    assert quoting.item("    a: 1\n    b: 2\n") == "  - a: 1\n    b: 2\n"
