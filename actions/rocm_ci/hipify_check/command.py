@@ -13,7 +13,7 @@ from rocm_ci.hipify_check import check_file, engine, files, policy, rules, versi
 from rocm_ci.hipify_check.model import VERDICTS, Finding
 from rocm_ci.hipify_check.output import body, markdown, remarks, text
 from rocm_ci.runner.errors import Code, NotAvailable, UsageError
-from rocm_ci.runner.options import CONTEXT_SETTINGS, LINES, report_option
+from rocm_ci.runner.options import CONTEXT_SETTINGS, LINES, report_option, timeout_option
 from rocm_ci.runner.stage import Outcome, StageContext, run_stage
 
 STAGE = "hipify-check"
@@ -42,7 +42,15 @@ def _explain(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     ctx.exit(0)
 
 
-@click.command(STAGE, context_settings=CONTEXT_SETTINGS)
+_EPILOG = """\b
+Examples:
+  rocm-ci hipify-check src                        what is still CUDA in src?
+  rocm-ci hipify-check . --mode hipify            the build hipifies: only what it cannot convert
+  rocm-ci hipify-check src --rocm-version 6.3     names as ROCm 6.3 has them
+  rocm-ci hipify-check --explain HIP101           what a rule means"""
+
+
+@click.command(STAGE, context_settings=CONTEXT_SETTINGS, epilog=_EPILOG)
 @click.argument("source", nargs=-1, type=LINES, envvar="INPUT_SOURCE", metavar="PATH...")
 @click.option(
     "--mode",
@@ -65,15 +73,16 @@ def _explain(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     help="Leave out paths, as in .gitignore; may be given again.",
 )
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Known findings, which do not fail.")
-@click.option("--changed-only", metavar="BASE", help="Report only lines changed since the git revision BASE.")
+@click.option("--changed-only", is_flag=True, help="Report only what the change touches.")
 @click.option("--convert", type=click.Path(path_type=Path), metavar="DIR", help="Write converted sources to DIR.")
-@click.option("--compile", "compile_", is_flag=True, help="Compile the sources with hipcc.")
+@click.option("--compile", is_flag=True, help="Compile the sources with hipcc.")
 @click.option("--offload-arch", type=LINES, multiple=True, metavar="GFX", help="gfx targets to compile for.")
 @click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Write SARIF 2.1.0 for code scanning.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes.  [default: all cores]")
 @click.option(
     "--explain", callback=_explain, expose_value=False, is_eager=True, metavar="ID", help="Explain a rule and exit."
 )
+@timeout_option
 @report_option
 @click.pass_context
 def command(
@@ -86,6 +95,7 @@ def command(
     fail_on: str | None,
     exclude: tuple[str, ...],
     jobs: int | None,
+    timeout: float | None,
     report: Path | None,
     **later: object,
 ) -> None:
@@ -110,7 +120,7 @@ def command(
         _refuse_unbuilt(later)
         return run(request, context)
 
-    ctx.exit(run_stage(STAGE, check, report=report))
+    ctx.exit(run_stage(STAGE, check, report=report, timeout=timeout))
 
 
 def run(request: Request, context: StageContext) -> Outcome:
