@@ -11,7 +11,7 @@ from collections.abc import Mapping as Map
 from typing import Any
 
 from rocm_ci_gen.manifest import versions, yaml_reader
-from rocm_ci_gen.manifest.nodes import Entry, Mapping
+from rocm_ci_gen.manifest.nodes import Entry, Mapping, Sequence, walk
 from rocm_ci_gen.manifest.schema import NEWEST_VERSION, default
 from rocm_ci_gen.manifest.schema_messages import flow
 from rocm_ci_gen.manifest.source import SourceText
@@ -27,19 +27,17 @@ def convert(text: str, converters: Map[int, versions.Converter], newest: int = N
         KeyError: there is no converter for a version on the way.
     """
     from ruamel.yaml import YAML
-    from ruamel.yaml.util import load_yaml_guess_indent
 
     version = _version(text)
     if version == newest:
         return text
     body = text.removeprefix(_BOM)
     mark, crlf = text[: len(text) - len(body)], "\r\n" in body
-    _, indent, offset = load_yaml_guess_indent(body)
     yaml = YAML(typ="rt")
     yaml.preserve_quotes = True
     yaml.width = _NO_WRAP
-    if offset:
-        yaml.indent(mapping=2, sequence=indent or 4, offset=offset)
+    mapping, offset = _indents(text)
+    yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
     document: Any = yaml.load(body.replace("\r\n", "\n"))
     while version != newest:
         converters[version](document)
@@ -73,6 +71,23 @@ def remove_pin(text: str) -> str:
     if body[start : entry.start].strip():  # in a flow mapping, others stand before it in the line
         start, end = body.rfind(",", 0, entry.start), entry.node.end
     return text[: len(text) - len(body)] + body[:start] + body[end:]
+
+
+def _indents(text: str) -> tuple[int, int]:
+    """How far the file indents the keys of a mapping, and the dashes of a list, below their key."""
+    source, root = SourceText("", text.removeprefix(_BOM)), _root(text)
+    mapping = offset = None
+    for _, node in walk(root):
+        for entry in node.entries.values() if isinstance(node, Mapping) else ():
+            line, column = source.position(entry.start)
+            inner_line, inner_column = source.position(entry.node.start)
+            if inner_line == line:
+                continue
+            if isinstance(entry.node, Mapping) and mapping is None:
+                mapping = inner_column - column
+            if isinstance(entry.node, Sequence) and offset is None:
+                offset = inner_column - column
+    return mapping or 2, offset or 0
 
 
 def _version(text: str) -> int:

@@ -46,7 +46,7 @@ def test_a_bad_manifest_has_the_diagnostics_beside_it(path: Path) -> None:
 
 def test_every_rule_has_an_example() -> None:
     shown = {item.rule for path in BAD for item in checked_example(path).diagnostics}
-    # No older version exists yet (test_editing.py), and a file alone cannot say what its repository has (test_validate.py).
+    # No older version exists yet (test_editing.py), and a file cannot say what its repository has (test_semantics.py).
     assert shown | {"older-version", "missing-file"} == set(RULES)
 
 

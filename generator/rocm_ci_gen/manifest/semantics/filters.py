@@ -42,13 +42,9 @@ def problem_of(pattern: str) -> tuple[str, str] | None:
     body = pattern.removeprefix("!")
     if not body:
         return "`!` needs a pattern after it", "write what is excluded, such as `!docs/**`"
-    position, repeatable, at_segment = 0, False, True
+    position, repeatable = 0, False
     while position < len(body):
         char = body[position]
-        if at_segment and body.startswith("**/", position):
-            # One unit: any number of whole folders. There is no single character that `?` could repeat.
-            position, repeatable = position + 3, False
-            continue
         if char in "?+" and not repeatable:
             count = "zero or one" if char == "?" else "one or more"
             return (
@@ -65,7 +61,7 @@ def problem_of(pattern: str) -> tuple[str, str] | None:
             position = close
         elif char == "\\":
             position += 1
-        repeatable, at_segment = char not in "*?+", char == "/"
+        repeatable = char not in "*?+"
         position += 1
     return None
 
