@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from rocm_ci_gen.manifest import Manifest, check, format_diagnostics
 from rocm_ci_gen.manifest.facts import facts
 from rocm_ci_gen.manifest.semantics.graph import RESERVED
-from rocm_ci_gen.manifest.source import REFUSED_IN_VALUE
+from rocm_ci_gen.manifest.source import refused_in
 
 Document = dict[str, Any]
 
@@ -45,7 +45,7 @@ _ALPHABET = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"))
 lines = (
     st.text(_ALPHABET, min_size=1, max_size=20)
     .map(lambda text: text.replace("${{", "{{").lstrip("-"))
-    .filter(lambda text: bool(text) and not REFUSED_IN_VALUE.search(text))
+    .filter(lambda text: bool(text) and refused_in(text) is None)
 )
 names = st.from_regex(r"\A[a-z][a-z0-9-]{0,8}\Z").filter(lambda name: name not in (*RESERVED, "cpu"))
 env_names = st.from_regex(r"\A[A-Za-z_][A-Za-z0-9_]{0,8}\Z").filter(

@@ -11,9 +11,9 @@ from collections.abc import Mapping as Map
 from typing import Any
 
 from rocm_ci_gen.manifest import versions, yaml_reader
+from rocm_ci_gen.manifest.flow import flow
 from rocm_ci_gen.manifest.nodes import Entry, Mapping, Sequence, walk
 from rocm_ci_gen.manifest.schema import NEWEST_VERSION, default
-from rocm_ci_gen.manifest.schema_messages import flow
 from rocm_ci_gen.manifest.source import SourceText
 
 _BOM = "\ufeff"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rocm_ci_gen.manifest.flow import flow
 from rocm_ci_gen.manifest.schema import Schema, child, follow
-from rocm_ci_gen.manifest.schema_messages import flow
 
 _TYPES = {
     "string": "text",

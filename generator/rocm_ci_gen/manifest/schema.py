@@ -68,6 +68,11 @@ def at(path: tuple[str | int, ...]) -> Schema | None:
     return schema
 
 
+def names_at(path: tuple[str | int, ...]) -> list[str]:
+    """Names of the keys that a mapping at a path may have."""
+    return list((at(path) or {}).get("properties", {}))
+
+
 def default(*path: str) -> Any:
     """Default of a key.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rocm_ci_gen.manifest import nodes
 from rocm_ci_gen.manifest.findings import Finding, Path
 from rocm_ci_gen.manifest.nodes import Node
-from rocm_ci_gen.manifest.schema_messages import Case, explain, keys_of
+from rocm_ci_gen.manifest.schema import names_at
 from rocm_ci_gen.manifest.validator import validator
 from rocm_ci_gen.manifest.words import closest
 
@@ -33,8 +33,13 @@ def findings(root: Node) -> list[Finding]:
         known = chosen.get((path, on_key, several))
         if known is None or _rank(error) < _rank(known):
             chosen[(path, on_key, several)] = error
+    if not chosen:
+        return []
+    # Most manifests are right, and need none of the words.
+    from rocm_ci_gen.manifest.schema_messages import Case, explain
+
     unknown = {path for path, on_key, _ in chosen if on_key}
-    meant = {(*path[:-1], closest(str(path[-1]), keys_of(path[:-1]))) for path in unknown}
+    meant = {(*path[:-1], closest(str(path[-1]), names_at(path[:-1]))) for path in unknown}
     return [
         explain(Case(root, path, error))
         for (path, on_key, missing), error in chosen.items()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocm_ci_gen.manifest import nodes, schema
 from rocm_ci_gen.manifest.findings import Finding, Path, dotted
+from rocm_ci_gen.manifest.flow import flow
 from rocm_ci_gen.manifest.nodes import Mapping, Node, Scalar, Sequence
 from rocm_ci_gen.manifest.validator import anchored
 from rocm_ci_gen.manifest.words import closest, did_you_mean, names, show
@@ -28,9 +29,6 @@ _WORDS = {
     "null": "nothing",
 }
 _WHOLE = re.compile("[0-9]{1,18}")
-# Text that is text without quotes too, for every YAML reader, in a flow collection and outside.
-_PLAIN = re.compile("[A-Za-z0-9/.](?:[A-Za-z0-9_./@:%+-]| (?!#))*(?<![: ])")
-_NEEDS_QUOTES = re.compile(r": |^[-+.0-9][-+.0-9:eExo_]*$|^(?:true|false|yes|no|on|off|null|y|n)$", re.IGNORECASE)
 _SIMPLE = re.compile(r"[A-Za-z0-9./_][A-Za-z0-9./_ *-]{0,58}")
 
 
@@ -79,11 +77,6 @@ class Case:
 def explain(case: Case) -> Finding:
     """The message for one error of the validator."""
     return _EXPLAIN.get(str(case.error.validator), _other)(case)
-
-
-def keys_of(path: Path) -> list[str]:
-    """Keys that the schema has at a path."""
-    return list((schema.at(path) or {}).get("properties", {}))
 
 
 def _place(path: Path) -> str:
@@ -153,19 +146,6 @@ def _example(path: Path) -> str:
     return f"`{path[-1]}: {flow(examples[0])}`" if examples and path and isinstance(path[-1], str) else ""
 
 
-def flow(value: Any) -> str:
-    """A value as one line of YAML."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(flow(item) for item in value) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and (_NEEDS_QUOTES.search(value) or not _PLAIN.fullmatch(value)):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return str(value)
-
-
 def _enum(case: Case) -> Finding:
     allowed = [str(value) for value in case.keyword_value]
     match = closest(case.text, allowed)
@@ -210,7 +190,7 @@ def _dependent(case: Case) -> Finding:
 
 def _unknown(case: Case) -> Finding:
     key, parent = str(case.path[-1]), case.path[:-1]
-    allowed = keys_of(parent)
+    allowed = schema.names_at(parent)
     match = closest(key, allowed)
     place = f"in {_place(parent)}" if parent else "at the top of the manifest"
     message = f"{show(key)} is not a key {place}{did_you_mean(key, allowed)}"

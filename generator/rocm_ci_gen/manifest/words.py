@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable
 
 _SHOWN = 60
@@ -33,6 +32,8 @@ def closest(word: str, candidates: Collection[str]) -> str | None:
     """The candidate that `word` was probably meant to be, or None."""
     if len(word) > _SHOWN:
         return None
+    import difflib  # most manifests are right, and then nobody asks
+
     folded = {candidate.lower().replace("_", "-"): candidate for candidate in candidates}
     matches = difflib.get_close_matches(word.lower().replace("_", "-"), folded, n=1, cutoff=0.6)
     return folded[matches[0]] if matches else None

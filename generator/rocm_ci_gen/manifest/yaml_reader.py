@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from rocm_ci_gen.manifest import syntax
 from rocm_ci_gen.manifest.findings import Flaw, Path
 from rocm_ci_gen.manifest.nodes import Entry, Mapping, Node, Scalar, Sequence
-from rocm_ci_gen.manifest.source import REFUSED_IN_VALUE, SourceText
+from rocm_ci_gen.manifest.source import SourceText, refused_in
 from rocm_ci_gen.manifest.words import show
 
 MAX_NODES = 20_000
@@ -107,9 +107,9 @@ class _Builder:
     def _scalar(self, event: Any, start: int, end: int) -> None:
         text, is_plain = str(event.value), not event.style
         self._tag(event, start, "str")
-        unwanted = REFUSED_IN_VALUE.search(text)
+        unwanted = refused_in(text)
         if unwanted is not None:
-            message = f"the value holds the control character U+{ord(unwanted.group()):04X}"
+            message = f"the value holds the control character U+{ord(unwanted):04X}"
             self.flaws.append(Flaw("control-character", start, message, fix="remove its escape", path=self._path()))
         explicit = event.tag is not None and not event.implicit[0]
         value = text if explicit or not is_plain else self._read(text, start)

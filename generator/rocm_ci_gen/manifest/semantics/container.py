@@ -19,7 +19,9 @@ _REFERENCE = re.compile(
     rf"(?P<name>(?:{_DOMAIN}/)?{_COMPONENT}(?:/{_COMPONENT})*)"
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
-_CUDA = re.compile(r"cuda|(?:^|[^a-z0-9])cu1[0-9]{2}(?:[^0-9]|$)", re.IGNORECASE)
+_CUDA = re.compile(r"cuda|(?:^|[^a-z0-9])cu1[0-9]{2}(?:[^0-9]|$)")
+_HIGHEST_UID = 2**32 - 2  # (uid_t) -1 means "no user" to the kernel
+_UID_DIGITS = 10
 _RENDER_NODE = re.compile(r"/dev/dri/renderD[0-9]+")
 
 
@@ -32,6 +34,7 @@ def check(doc: Document) -> Iterator[Finding]:
     yield from _devices(doc)
     yield from _volumes(doc)
     yield from _ulimits(doc)
+    yield from _user(doc)
 
 
 def _image(doc: Document) -> Iterator[Finding]:
@@ -71,7 +74,7 @@ def _nvidia(path: Path, image: str, name: str) -> Iterator[Finding]:
             f"the image {show(image)} is NVIDIA's; it has no ROCm and sees no AMD GPU",
             fix="use an image with ROCm, such as one of `rocm/pytorch`",
         )
-    elif "rocm" not in image.lower() and (_CUDA.search(image) or parts == ["pytorch", "pytorch"]):
+    elif "rocm" not in image.lower() and (_CUDA.search(image.lower()) or parts == ["pytorch", "pytorch"]):
         yield Finding(
             "cuda-image",
             path,
@@ -220,3 +223,10 @@ def _ulimits(doc: Document) -> Iterator[Finding]:
 
 def _limit(text: str) -> float:
     return float("inf") if int(text) == -1 else int(text)
+
+
+def _user(doc: Document) -> Iterator[Finding]:
+    path = (*_AT, "user")
+    for name in (doc.text(*path) or "").split(":"):
+        if name.isdigit() and (len(name) > _UID_DIGITS or int(name) > _HIGHEST_UID):
+            yield Finding("value", path, f"there is no user or group {show(name)}", fix=f"at most {_HIGHEST_UID}")
