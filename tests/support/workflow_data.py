@@ -17,17 +17,11 @@ def load(text: str) -> Any:
 
 def document(view: WorkflowView) -> dict[str, Any]:
     """The document as GitHub should read it."""
-    on: dict[str, Any] = {event: plain(filters) for event, filters in view.events.items()}
-    if view.schedule:
-        on["schedule"] = [{"cron": line} for line in view.schedule]
     return {
         "name": view.name,
-        "on": on,
+        "on": plain(view.events),
         "permissions": {},
-        "concurrency": {
-            "group": plain(view.concurrency_group),
-            "cancel-in-progress": plain(view.cancel_in_progress),
-        },
+        "concurrency": plain(view.concurrency),
         "jobs": {job.id: _job(job) for job in view.jobs},
     }
 

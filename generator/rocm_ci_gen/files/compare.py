@@ -18,10 +18,8 @@ from rocm_ci_gen.files.paths import OutsideError, inside
 
 State = Literal["equal", "changed", "missing", "foreign"]
 
-_SUSPECT = re.compile(r"[^\n\t -~]")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Wanted:
     """A wanted file and what is there now; `foreign` is one that this tool did not write."""
 
@@ -32,7 +30,7 @@ class Wanted:
     state: State
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Orphan:
     """A file of the list that nothing asks for; `keep` says why it is not removed, and is empty where it may be."""
 
@@ -95,7 +93,7 @@ def unified(name: str, old: bytes | None, new: str | None) -> str:
 
 def shown(text: str) -> str:
     """The text with what a terminal would act on written as an escape: anybody may have committed it."""
-    return _SUSPECT.sub(_escape, text)
+    return re.sub(r"[^\n\t -~]", _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

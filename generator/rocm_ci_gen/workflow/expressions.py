@@ -14,8 +14,6 @@ from rocm_ci_gen.workflow.errors import RenderError
 MARK = "${{"
 _JOB = re.compile(r"[a-z][a-z0-9-]*")
 _SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# A YAML plain scalar must not hold these; an expression with one of them is quoted.
-_NOT_PLAIN = re.compile(r"[^\x20-\x7e]|: | #|:$")
 
 
 class Expression(str):
@@ -26,7 +24,8 @@ class Expression(str):
     @property
     def is_plain(self) -> bool:
         """Whether YAML reads it as it is, without quotes."""
-        return self[:1] in "$abcdefghijklmnopqrstuvwxyz" and not _NOT_PLAIN.search(self) and not self.endswith(" ")
+        ends_a_scalar = ": " in self or " #" in self or self.endswith((":", " "))
+        return self[:1] in "$abcdefghijklmnopqrstuvwxyz" and self.isascii() and self.isprintable() and not ends_a_scalar
 
 
 ALWAYS = Expression("${{ always() }}")

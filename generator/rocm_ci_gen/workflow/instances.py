@@ -23,7 +23,7 @@ def instances(stage: Stage) -> Iterator[Instance]:
             yield number, runner, f"{shard}/{stage.shards}" if stage.shards > 1 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placement:
     """What differs between instances: read from the matrix, or written out where there is only one instance."""
 

@@ -46,9 +46,10 @@ def workflow_view(manifest: Manifest, manifest_name: str, pins: Mapping[str, Pin
         command=command,
         name=WORKFLOW_NAME,
         events=triggers.events(manifest),
-        schedule=manifest.triggers.schedule,
-        concurrency_group=expressions.concurrency_group(manifest.forks),
-        cancel_in_progress=expressions.cancel_in_progress(manifest.cancel_in_progress),
+        concurrency={
+            "group": expressions.concurrency_group(manifest.forks),
+            "cancel-in-progress": expressions.cancel_in_progress(manifest.cancel_in_progress),
+        },
         jobs=tuple(jobs),
     )
 

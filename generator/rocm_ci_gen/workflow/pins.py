@@ -12,7 +12,6 @@ the user's own steps, whose pins stand in the manifest, are always between them.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,11 +20,7 @@ from rocm_ci_gen import resources
 CHECKOUT = "actions/checkout"
 UPLOAD = "actions/upload-artifact"
 
-_VERSION = re.compile(r"v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?")
-_USES = re.compile(
-    r"(?:      - |        )uses:\s+[\"']?(?P<action>[A-Za-z0-9-]+/[\w.-]+)@(?P<sha>[0-9a-f]{40})[\"']?"
-    r"\s+#\s*(?P<version>\S+)\s*"
-)
+_HEX = frozenset("0123456789abcdef")
 _STEPS = "    steps:"
 _ITEM = "      - "
 _DEEPER = "      "
@@ -42,10 +37,10 @@ class Pin:
     @property
     def order(self) -> tuple[int, int, int] | None:
         """The version as numbers, a missing part as 0; None where it is no final release (`v8.0.0-beta.1`, `main`)."""
-        match = _VERSION.fullmatch(self.version)
-        if match is None:
+        parts = self.version.removeprefix("v").split(".")
+        if len(parts) > 3 or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
             return None
-        major, minor, patch = (int(part or 0) for part in match.groups())
+        major, minor, patch = (int(part) for part in [*parts, "0", "0"][:3])
         return major, minor, patch
 
 
@@ -86,9 +81,18 @@ def _pins_of_our_steps(text: str) -> Iterator[Pin]:
     for job in _step_lists(text.splitlines()):
         for step in (job[0], job[-1]):
             for line in step:
-                match = _USES.fullmatch(line)
-                if match:
-                    yield Pin(match["action"], match["sha"], match["version"])
+                pin = _read(line)
+                if pin is not None:
+                    yield pin
+
+
+def _read(line: str) -> Pin | None:
+    """The pin of a line `uses: action@<full commit SHA> # version`, or None."""
+    key, _, rest = line.removeprefix(_ITEM).strip().partition(" ")
+    reference, _, version = (part.strip() for part in rest.partition(" #"))
+    action, _, sha = reference.strip("\"'").partition("@")
+    whole = key == "uses:" and len(sha) == 40 and _HEX.issuperset(sha) and version and " " not in version
+    return Pin(action, sha, version) if whole else None
 
 
 def _step_lists(lines: Iterable[str]) -> Iterator[list[list[str]]]:

@@ -4,13 +4,15 @@ Text that comes from the manifest is always written as a double-quoted scalar, o
 same text, as a literal block. GitHub's own `${{ }}` may stand only in an `Expression`, which this project makes.
 The functions that templates use return `Yaml`; the template engine prints nothing else (see `template`).
 
-The character classes are small on purpose: `re` needs milliseconds to compile one that names characters beyond Latin-1.
+Characters are looked up in sets, and the one pattern names none beyond ASCII: this module is imported by every render,
+and `re` needs milliseconds to compile a class of characters beyond Latin-1.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import string
 from collections.abc import Mapping, Sequence
 
 from rocm_ci_gen.workflow.errors import RenderError
@@ -42,8 +44,10 @@ _UNSEEN = (
     (0xE0000, 0xE007F),
 )
 _SUSPECT = re.compile(r"[^ !#-\[\]-~]")
-_PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_PLAIN_REFERENCE = re.compile(r"[A-Za-z0-9.$][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*(@[A-Za-z0-9_./-]+)?")
+_WORD_START = frozenset(string.ascii_letters + "_")
+_WORD = _WORD_START | frozenset(string.digits + ".-")
+_REFERENCE_START = frozenset(string.ascii_letters + string.digits + ".$")
+_REFERENCE = _WORD | frozenset("/@")
 # Words that some YAML reader takes for a boolean or for nothing (YAML 1.1 and 1.2).
 _RESERVED = frozenset({"", "y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"})
 
@@ -86,15 +90,13 @@ def block(value: Scalar, indent: int) -> Yaml:
 
 def word(text: str) -> Yaml:
     """Write a name: bare where every YAML reader takes it for text, else quoted. For keys, job names and the like."""
-    plain = _PLAIN_WORD.fullmatch(text) and text.lower() not in _RESERVED
-    return Yaml(text) if plain else scalar(text)
+    return Yaml(text) if _is_word(text) else scalar(text)
 
 
 def noted(value: Noted) -> Yaml:
     """Write a name of ours or a reference, bare where that is safe, with its comment."""
     refuse_expression(value.text)
-    bare = _PLAIN_WORD.fullmatch(value.text) or _PLAIN_REFERENCE.fullmatch(value.text)
-    text = value.text if bare and value.text not in _RESERVED else scalar(value.text)
+    text = value.text if _is_word(value.text) or _is_reference(value.text) else scalar(value.text)
     return Yaml(f"{text} # {in_comment(value.comment)}" if value.comment else text)
 
 
@@ -108,7 +110,8 @@ def flow(value: object) -> Yaml:
 def field(value: object, key: str, indent: int) -> Yaml:
     """Write a key with its value, line end included; nothing for None.
 
-    A mapping and a `list` stand below the key, an entry a line; a tuple and what is inside a list stand on one line.
+    A mapping and a `list` stand below the key, an entry a line; a tuple and what is inside a list stand on one line. A
+    mapping of one key in a list needs no braces.
 
     Args:
         value: text, a number, a boolean, `Noted`, `Names`, or a mapping, list or tuple of these.
@@ -121,12 +124,19 @@ def field(value: object, key: str, indent: int) -> Yaml:
     if isinstance(value, Mapping) and value:
         return Yaml(f"{head}\n" + "".join(field(entry, name, indent + 2) for name, entry in value.items()))
     if isinstance(value, list) and value:
-        return Yaml(f"{head}\n" + "".join(f"{' ' * (indent + 2)}- {flow(entry)}\n" for entry in value))
+        return Yaml(f"{head}\n" + "".join(_entry(entry, indent + 2) for entry in value))
     if isinstance(value, Noted):
         return Yaml(f"{head} {noted(value)}\n")
     if isinstance(value, str):
         return Yaml(f"{head} {block(value, indent + 2)}\n")
     return Yaml(f"{head} {flow(value)}\n")
+
+
+def _entry(value: object, indent: int) -> Yaml:
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((key, only),) = value.items()
+        return item(field(only, key, indent + 2))
+    return Yaml(f"{' ' * indent}- {flow(value)}\n")
 
 
 def item(text: str) -> Yaml:
@@ -154,6 +164,16 @@ def refuse_expression(text: str) -> None:
             f"the value {text[max(0, at - 20) : at + 40]!r} contains '{MARK}'.",
             help="GitHub would run it as an expression. Put the value into `env` or `secrets` and use the variable.",
         )
+
+
+def _is_word(text: str) -> bool:
+    return text[:1] in _WORD_START and _WORD.issuperset(text) and text.lower() not in _RESERVED
+
+
+def _is_reference(text: str) -> bool:
+    name, _, rest = text.partition("/")
+    plain = _REFERENCE_START.issuperset(name[:1]) and _REFERENCE.issuperset(name[1:] + rest)
+    return plain and bool(name and rest) and "@" not in name
 
 
 def _nested(value: object) -> Yaml:

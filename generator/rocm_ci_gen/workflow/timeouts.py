@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 from rocm_ci_gen.manifest.model import Stage
 from rocm_ci_gen.workflow.errors import RenderError
@@ -15,7 +14,6 @@ MARGIN_MINUTES = 15
 DEFAULTS = {"hipify-check": "15m", "kernel-tests": "60m", "sglang-regression": "90m"}
 """Limit of a check where the manifest sets none."""
 
-_DURATION = re.compile(r"([0-9]+)(ms|s|m|h)")
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
@@ -30,7 +28,8 @@ def job_minutes(stage: Stage) -> int:
 
 
 def _seconds(duration: str) -> float:
-    match = _DURATION.fullmatch(duration)
-    if match is None:
+    number = duration.rstrip("msh")
+    unit = duration[len(number) :]
+    if unit not in _SECONDS or not (number.isascii() and number.isdigit()):
         raise RenderError(f"{duration!r} is no duration such as `90s`, `45m` or `2h`.")
-    return int(match[1]) * _SECONDS[match[2]]
+    return int(number) * _SECONDS[unit]

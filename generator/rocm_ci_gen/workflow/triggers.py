@@ -41,14 +41,14 @@ def effective(manifest: Manifest) -> Triggers:
     )
 
 
-def events(manifest: Manifest) -> dict[str, dict[str, tuple[str, ...]]]:
-    """The events of the workflow with their filters, without the schedule.
+def events(manifest: Manifest) -> dict[str, object]:
+    """The events of the workflow with their filters: its `on:`.
 
     Raises:
         RenderError: nothing starts the workflow.
     """
     triggers = effective(manifest)
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    found: dict[str, object] = {}
     if triggers.push is not None:
         found["push"] = _filters(triggers.push)
     if triggers.pull_request is not None:
@@ -60,7 +60,9 @@ def events(manifest: Manifest) -> dict[str, dict[str, tuple[str, ...]]]:
         found["merge_group"] = {}
     if triggers.manual:
         found["workflow_dispatch"] = {}
-    if not found and not triggers.schedule:
+    if triggers.schedule:
+        found["schedule"] = [{"cron": line} for line in triggers.schedule]
+    if not found:
         raise RenderError("no trigger starts the workflow.", help="Add one to `triggers`, such as `manual: true`.")
     return found
 

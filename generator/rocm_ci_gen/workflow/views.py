@@ -2,6 +2,8 @@
 
 Field by field this is the document that GitHub reads; tests load a rendered workflow and compare it with these. `None`
 and empty mean that the key is left out, except `permissions`, where empty means no right at all.
+
+Views are not compared (`eq=False`): they hold mappings, and each method that `dataclass` makes costs every render time.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class Noted:
     comment: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepView:
     """One step; either `uses` or `run` is set. A multi-line value of `with_` is a list, a line an entry."""
 
@@ -51,7 +53,7 @@ class StepView:
         return getattr(self, _ATTRIBUTES.get(key, key)) or None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ContainerView:
     """The job container. `options` is a list of `--name=value` for `docker create`, joined by blanks."""
 
@@ -73,7 +75,7 @@ class ContainerView:
         return {key: value for key, value in keys.items() if value}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JobView:
     """A job: with `steps`, or one that `calls` a reusable workflow. `matrix` holds one entry an instance.
 
@@ -122,18 +124,16 @@ _ATTRIBUTES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WorkflowView:
     """The whole workflow. `manifest` and `command` stand in the header.
 
-    `events` gives each event its filters in GitHub's words, such as `branches-ignore`; the schedule stands apart.
+    `events` is the mapping `on:`, with filters in GitHub's words, such as `branches-ignore`.
     """
 
     manifest: str
     command: str
     name: str
-    events: Mapping[str, Mapping[str, tuple[str, ...]]]
-    schedule: tuple[str, ...]
-    concurrency_group: Expression
-    cancel_in_progress: Expression | bool
+    events: Mapping[str, object]
+    concurrency: Mapping[str, Expression | bool]
     jobs: tuple[JobView, ...]

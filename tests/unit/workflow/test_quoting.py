@@ -170,13 +170,30 @@ def test_keys_and_what_stands_below_them() -> None:
     assert quoting.field("", "image", 4) == '    image: ""\n'
     assert quoting.field(Names(("plan", "on")), "needs", 4) == '    needs: [plan, "on"]\n'
     assert quoting.field(("a", 1), "labels", 0) == 'labels: ["a", 1]\n'
-    assert quoting.field(["a", {"b": ("c",)}], "include", 0) == 'include:\n  - "a"\n  - {b: ["c"]}\n'
+    assert quoting.field(["a", {"b": 1, "c": ()}], "include", 0) == 'include:\n  - "a"\n  - {b: 1, c: []}\n'
     assert (
         quoting.field({"contents": Noted("read", "why")}, "permissions", 0) == "permissions:\n  contents: read # why\n"
     )
+    assert quoting.field([{"cron": "0 3 * * *"}], "schedule", 2) == '  schedule:\n    - cron: "0 3 * * *"\n'
     nested = {"fail-fast": False, "matrix": {"include": [{"a": 1}]}}
     assert load(quoting.field(nested, "strategy", 4)) == {"strategy": nested}
 
 
 def test_a_mapping_becomes_an_entry() -> None:
     assert quoting.item("    a: 1\n    b: 2\n") == "  - a: 1\n    b: 2\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["actions/checkout@" + "0" * 40, "$/.github/workflows/x.yml", "./a/b", "me/it/a-b@v1.2_3"]
+)
+def test_references_are_bare(text: str) -> None:
+    assert quoting.noted(Noted(text)) == text
+    assert load(f"uses: {quoting.noted(Noted(text, 'v1'))}\n") == {"uses": text}
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "a/b: c", "a/b #c", "@a/b", "a@b/c", "-/a", "/a", "a/", "", "~/a", "a/b\nc", "ä/b", "{a/b"]
+)
+def test_anything_else_is_a_name_or_quoted(text: str) -> None:
+    assert load(f"uses: {quoting.noted(Noted(text, 'v1'))}\n") == {"uses": text}
+    assert quoting.noted(Noted(text)) == (text if text == "a" else quoting.scalar(text))

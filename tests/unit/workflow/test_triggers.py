@@ -17,7 +17,11 @@ def test_events_in_githubs_words() -> None:
     found = triggers.events(
         manifest(triggers=Triggers(RefFilter(None, ("wip/**",), None, ("x",)), ALL, False, ("0 3 * * *",), False))
     )
-    assert found == {"push": {"branches-ignore": ("wip/**",), "tags-ignore": ("x",)}, "pull_request": {}}
+    assert found == {
+        "push": {"branches-ignore": ("wip/**",), "tags-ignore": ("x",)},
+        "pull_request": {},
+        "schedule": [{"cron": "0 3 * * *"}],
+    }
 
 
 def test_the_merge_queue_and_the_button() -> None:
@@ -29,13 +33,13 @@ def test_nothing_that_starts_it_is_an_error() -> None:
     with pytest.raises(RenderError, match="no trigger"):
         triggers.events(manifest(triggers=nothing))
     scheduled = Triggers(None, None, False, ("0 3 * * *",), False)
-    assert triggers.events(manifest(triggers=scheduled)) == {}
+    assert list(triggers.events(manifest(triggers=scheduled))) == ["schedule"]
 
 
 def test_the_label_policy_listens_to_labels() -> None:
     found = triggers.events(manifest(forks=Forks("label")))
     assert found["pull_request"] == {"types": ("opened", "synchronize", "reopened", "labeled"), "branches": ("main",)}
-    assert "types" not in triggers.events(manifest())["pull_request"]
+    assert triggers.events(manifest())["pull_request"] == {"branches": ("main",)}
 
 
 @pytest.mark.parametrize(
