@@ -66,7 +66,7 @@ def command(*, check: bool, diff: bool, target: str, output: str | None, manifes
         model,
         # Where somebody may have raised a pin: the file that is written or compared, else the repository's own.
         root=root if (root / workflow.WORKFLOW_PATH).is_file() else repository,
-        manifest_name=Path(os.path.relpath(path.resolve(), repository)).as_posix(),
+        manifest_name=Path(os.path.relpath(path.parent.resolve() / path.name, repository)).as_posix(),
     )
     if output == _STDOUT:
         click.echo("".join(rendered.values()), nl=False)

@@ -34,8 +34,11 @@ def read(path: Path) -> bytes | None:
         RocmCiError: something else than a readable file stands there.
     """
     try:
-        if stat.S_ISDIR(path.lstat().st_mode):
+        mode = path.lstat().st_mode
+        if stat.S_ISDIR(mode):
             raise UsageError(f"{path} is a folder.", help=_HELP[errno.EISDIR])
+        if not stat.S_ISREG(mode):  # a pipe could keep us reading for ever
+            raise UsageError(f"{path} is no regular file.", help="Move it away.")
         return path.read_bytes()
     except FileNotFoundError:
         return None

@@ -42,7 +42,7 @@ def inside(root: Path, name: str) -> Path:
 
 def repository_root(manifest: Path) -> Path:
     """The repository that a manifest is in: the nearest folder above it with `.git`, else the manifest's own folder."""
-    folder = manifest.resolve().parent
+    folder = manifest.parent.resolve()  # of the name that was given, also where that is a link
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 

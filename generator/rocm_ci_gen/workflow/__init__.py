@@ -44,9 +44,10 @@ def render(manifest: Manifest, *, manifest_name: str, pins: Mapping[str, Pin]) -
 
 def render_for(manifest: Manifest, *, root: Path, manifest_name: str) -> dict[str, str]:
     """Render for the repository at `root`: with our pins, and those that its committed workflow has raised."""
+    path = root / WORKFLOW_PATH
     try:
-        committed = (root / WORKFLOW_PATH).read_text(encoding="utf-8", errors="replace")
-    except OSError:  # none yet, or one that writing it will complain about
+        committed = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+    except OSError:  # writing it will say why
         committed = None
     pins = _pins.with_raised(_pins.load_pins(), committed)
     return render(manifest, manifest_name=manifest_name, pins=pins)

@@ -122,6 +122,14 @@ def test_a_manifest_of_another_name_stands_in_the_header(repository: Path) -> No
     assert 'manifest: "ci/amd.yml"' in text
 
 
+def test_a_manifest_behind_a_link_keeps_its_name(repository: Path) -> None:
+    (repository / "ci").mkdir()
+    (repository / ".rocm-ci.yml").rename(repository / "ci" / "amd.yml")
+    (repository / ".rocm-ci.yml").symlink_to("ci/amd.yml")
+    assert render().exit_code == 0
+    assert "from .rocm-ci.yml." in (repository / WORKFLOW_PATH).read_text()
+
+
 def test_a_raised_pin_survives(repository: Path) -> None:
     render()
     path = repository / WORKFLOW_PATH

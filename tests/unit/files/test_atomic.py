@@ -110,6 +110,12 @@ def test_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         atomic.read(tmp_path / "file")
 
 
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="no regular file"):
+        atomic.read(tmp_path / "pipe")
+
+
 def test_removing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     atomic.remove(tmp_path / "file")

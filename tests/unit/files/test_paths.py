@@ -81,5 +81,7 @@ def test_the_repository_of_a_manifest(tmp_path: Path) -> None:
     manifest = tmp_path / "a" / "b" / ".rocm-ci.yml"
     manifest.parent.mkdir(parents=True)
     assert repository_root(manifest) == manifest.parent
+    manifest.symlink_to(tmp_path / "elsewhere.yml")
+    assert repository_root(manifest) == manifest.parent
     (tmp_path / "a" / ".git").write_text("gitdir: elsewhere\n")  # a worktree or a submodule
     assert repository_root(manifest) == tmp_path / "a"

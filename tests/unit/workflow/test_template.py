@@ -21,7 +21,7 @@ def render(model: Manifest, name: str = ".rocm-ci.yml") -> str:
     return workflow.render(model, manifest_name=name, pins=PINS)[WORKFLOW_PATH]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(manifests())
 def test_any_manifest_is_read_back_as_intended(model: Manifest) -> None:
     text = render(model)
@@ -33,7 +33,7 @@ def test_any_manifest_is_read_back_as_intended(model: Manifest) -> None:
     assert with_raised(PINS, text) == PINS
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(valid_manifests())
 def test_any_valid_manifest_renders_to_what_it_says(source: str) -> None:
     model = parsed(source)
