@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rocm_ci_gen.manifest import nodes, schema_check, semantics, versions, yaml_reader
 from rocm_ci_gen.manifest.diagnostics import Diagnostic
@@ -15,6 +15,9 @@ from rocm_ci_gen.manifest.semantics import safety
 from rocm_ci_gen.manifest.semantics.named_files import Exists
 from rocm_ci_gen.manifest.source import SourceText, decode
 from rocm_ci_gen.manifest.words import printable
+
+MAX_DIAGNOSTICS = 200
+"""Somebody who has more mistakes than this has the wrong file."""
 
 _LONGEST = 1000
 
@@ -52,11 +55,26 @@ def check(data: bytes, name: str, exists: Exists | None = None) -> Checked:
     if root is not None:
         flawed = {flaw.path for flaw in flaws if flaw.path}
         diagnostics += [_from_finding(source, root, finding) for finding in _findings(root, flawed, exists)]
-    diagnostics.sort(key=lambda item: (item.line, item.column, item.severity))
     wrong = any(item.severity == "error" for item in diagnostics)
+    diagnostics = _shortened(diagnostics)
     if wrong or not isinstance(root, Mapping):
         return Checked(None, tuple(diagnostics))
     return Checked(resolve(root), tuple(diagnostics), semantics.notes(root))
+
+
+def _shortened(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """In file order; of very many the first errors, and a word about the rest."""
+    diagnostics.sort(key=lambda item: (item.line, item.column, item.severity))
+    if len(diagnostics) <= MAX_DIAGNOSTICS:
+        return diagnostics
+    rest = [item for item in diagnostics if item.severity == "error"] or diagnostics
+    kept = rest[:MAX_DIAGNOSTICS]
+    last, left = kept[-1], len(diagnostics) - len(kept)
+    more = f"{left} more messages are not shown"
+    note = replace(
+        last, severity=severity("too-many"), message=more, fix="correct these first", key="", rule="too-many"
+    )
+    return [*kept, note]
 
 
 def _findings(root: Node, flawed: set[Path], exists: Exists | None) -> list[Finding]:

@@ -6,6 +6,7 @@ from rocm_ci_gen.manifest.findings import Severity
 
 RULES: dict[str, tuple[Severity, str]] = {
     "too-large": ("error", "The file, a line, the nesting or the number of values is far beyond what a manifest has."),
+    "too-many": ("warning", "More than 200 messages; the rest is not shown."),
     "not-utf8": ("error", "The file is not UTF-8."),
     "control-character": ("error", "A control character, NUL, or a character that changes the direction of the text."),
     "yaml-syntax": ("error", "The file is not YAML."),

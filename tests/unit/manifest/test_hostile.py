@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocm_ci_gen.manifest import check, format_diagnostics
-from rocm_ci_gen.manifest.schema_check import MAX_FINDINGS
+from rocm_ci_gen.manifest.checking import MAX_DIAGNOSTICS
 from rocm_ci_gen.manifest.source import MAX_BYTES, MAX_LINE
 
 HEAD = b"version: 1\n"
@@ -57,7 +57,29 @@ def test_a_merge_bomb_is_not_expanded() -> None:
 
 def test_many_mistakes_are_cut() -> None:
     stages = ", ".join(f"stage-{number}: {{}}" for number in range(2_000))
-    assert len(rules(HEAD + f"runners: {{a: {{labels: x}}}}\nstages: {{{stages}}}".encode())) <= MAX_FINDINGS + 1
+    found = rules(HEAD + f"runners: {{a: {{labels: x}}}}\nstages: {{{stages}}}".encode())
+    assert found == ["unknown-key"] * MAX_DIAGNOSTICS + ["too-many"]
+
+
+def test_errors_are_shown_before_warnings_are() -> None:
+    groups = ", ".join(f"group-{number}" for number in range(300))
+    text = f"runners: {{a: {{labels: x, groups: [{groups}]}}}}\nstages: {{kernel-tests: {{runner: b}}}}"
+    assert rules(HEAD + text.encode()) == ["unknown-runner", "too-many"]
+    checked = check(HEAD + text.replace("b}", "a}").encode(), "m")
+    assert checked.manifest is not None
+    assert {item.rule for item in checked.diagnostics} == {"group-name", "too-many"}
+
+
+def test_long_lists_and_many_jobs_are_no_trouble() -> None:
+    patterns = "".join(f'      - "p{number}/**"\n      - "!q{number}/**"\n' for number in range(3_000))
+    text = f"runners: {{a: {{labels: x}}}}\nstages:\n  kernel-tests:\n    paths:\n{patterns}"
+    assert check(HEAD + text.encode(), "m").diagnostics == ()
+    jobs = "".join(
+        f"  j{number}: {{uses: ./.github/workflows/a.yml, needs: [j{number * 7 % 600}, j{(number * 3 + 1) % 600}]}}\n"
+        for number in range(600)
+    )
+    text = f"runners: {{a: {{labels: x}}}}\nstages: {{kernel-tests: }}\njobs:\n{jobs}"
+    assert "needs-cycle" in rules(HEAD + text.encode())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rocm_ci_gen.manifest.findings import Finding, Path
 from rocm_ci_gen.manifest.semantics.document import PROBE, STAGE_NAMES, Document
@@ -65,9 +65,12 @@ def _need(name: str, place: Path, need: str, jobs: tuple[str, ...]) -> Finding |
 
 def _cycles(doc: Document, graph: dict[str, list[str]], jobs: dict[str, Path]) -> Iterator[Finding]:
     """One finding for each cycle, at the `needs` of its first job in the file."""
+    waiting = _core(graph)
     done: set[str] = set()
-    for start in graph:
-        cycle = _cycle_through(graph, start)
+    for start in waiting:
+        if start in done:
+            continue
+        cycle = _cycle_through(waiting, start)
         if cycle is None or done.intersection(cycle):
             continue
         done.update(cycle)
@@ -79,6 +82,17 @@ def _cycles(doc: Document, graph: dict[str, list[str]], jobs: dict[str, Path]) -
             f"these jobs wait for each other and none could start: {' → '.join(map(show, cycle))}",
             fix="remove one of these `needs`",
         )
+
+
+def _core(graph: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The graph without jobs that cannot be in a cycle: they wait for nobody, or nobody waits for them."""
+    core = {name: list(needs) for name, needs in graph.items()}
+    while True:
+        needed = {need for needs in core.values() for need in needs}
+        kept = {name for name, needs in core.items() if needs and name in needed}
+        if len(kept) == len(core):
+            return core
+        core = {name: [need for need in core[name] if need in kept] for name in core if name in kept}
 
 
 def _cycle_through(graph: dict[str, list[str]], start: str) -> list[str] | None:
