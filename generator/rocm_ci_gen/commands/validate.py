@@ -53,7 +53,9 @@ def command(ctx: click.Context, *, manifest: Path | None, form: str, strict: boo
     data = read_bytes(path)
     root = repository_root(path)
     checked = check(data, str(name), exists=lambda named: os.path.exists(root / named))  # noqa: PTH110 - False for names that no file system takes
-    click.echo(_json(checked, str(name)) if form == "json" else _text(checked, str(name)))
+    text = _json(checked, str(name)) if form == "json" else _text(checked, str(name))
+    # None: click takes the colours away where nobody would see them.
+    click.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     if checked.errors or (strict and checked.diagnostics):
         ctx.exit(int(Code.USAGE))
 
@@ -62,7 +64,6 @@ def _text(checked: Checked, name: str) -> str:
     from rocm_ci_gen.manifest import format_diagnostics
     from rocm_ci_gen.manifest.diagnostics import count
 
-    # click takes the colours away again where nobody would see them.
     lines = [format_diagnostics(checked.diagnostics, color=True)] if checked.diagnostics else []
     if checked.manifest is None:
         lines.append(f"{name}: {count(checked.diagnostics)}")

@@ -108,10 +108,13 @@ def test_no_manifest(repository: Path) -> None:
     assert validate("--manifest", "gone.yml").exit_code == 2
 
 
-def test_colours_are_for_terminals(repository: Path) -> None:
+def test_colours_are_for_terminals(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
     (repository / ".rocm-ci.yml").write_text("version: 9\n")
     assert "\x1b[" not in validate().stdout
     assert "\x1b[" in validate(color=True).stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in validate(color=True).stdout
 
 
 def test_a_path_that_no_file_system_takes(repository: Path) -> None:
