@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import rocm_ci.cli
 
+import rocm_ci.cli
 import rocm_ci_gen.cli
 from rocm_ci_gen.manifest import reference
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 import pytest
+
 import rocm_ci.cli
 
 PROJECT = Path(__file__).resolve().parents[2]
