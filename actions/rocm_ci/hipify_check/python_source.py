@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocm_ci.hipify_check import packages, ptx, pyguards, words
+from rocm_ci.hipify_check import packages, ptx, pychunks, pyguards, words
 from rocm_ci.hipify_check.model import Hit
 from rocm_ci.hipify_check.pyguards import dotted
 from rocm_ci.hipify_check.requirements import requirement
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
     from rocm_ci.hipify_check.model import Verdict
     from rocm_ci.hipify_check.versions import Version
 
-# Parsing is what costs; most files of a Python tree have none of these.
-_WORTH = re.compile(
-    rb"nvidia|NVIDIA|nvcc|NVCC|/cuda\b|libcu|libnv|CUDA_|CUDAARCHS|CUDACXX|version\.cuda|get_device_(?:capability|name)|inline_asm|"
-    rb"extra\.cuda|gencode|\bsm_\d|whl/cu|\bcu1\d\d|cudart|cupy|numba|pynvml|nvml|pycuda|skcuda|cudaq|tensorrt|cutlass|flashinfer|"
-    rb"\bnvtx\b|GPUtil|nvitop|\bcu(?:df|ml|graph|spatial|cim|vs|quantum)\b|\brmm\b|import cuda\b|from cuda\b|"
-    rb"__CUDA|expt-|use_fast_math|Xptxas|"
-    rb"nvprof|\bnsys\b|\bncu\b|cuobjdump|modelopt|dask_cuda|pylibraft|flash.attn|xformers|deepspeed|apex|bitsandbytes"
-)
 _RUNNERS = re.compile(
     r"(?:subprocess\.)?(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(?:system|popen|exec\w+|spawn\w+)|"
     r"(?:shutil\.)?which|(?:asyncio\.)?create_subprocess_(?:exec|shell)|(?:shlex\.)?split|find_executable"
@@ -38,28 +31,42 @@ _GATES = {
 _INSTALL_KEYS = frozenset(
     {"install_requires", "setup_requires", "tests_require", "extras_require", "requires", "dependencies"}
 )
+_NEWLINE = re.compile(rb"\n")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 
 
 def scan(raw: bytes, name: str, version: Version, *, explicit: bool = False) -> list[Hit]:
     """Find CUDA in a Python source; offsets are in bytes.
 
-    A file that this Python cannot parse (an older or newer syntax, a template) is searched for imports only.
+    Only the statements that can hold something are parsed. What this Python cannot parse (an older or newer syntax,
+    a template) is searched for imports only.
     """
-    if _WORTH.search(raw) is None:
+    words_at = pychunks.triggers(raw)
+    if not words_at:
         return []
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(raw)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    reader = _Reader(raw, name, version, words_at, explicit=explicit)
+    chunks = pychunks.split(raw, words_at)
+    trees = _parse(raw, chunks)
+    if trees is None:
+        chunks = [pychunks.Chunk(0, 0, len(raw))]
+        trees = _parse(raw, chunks)
+    if trees is None:
         return _imports_only(raw)
-    reader = _Reader(raw, name, version, explicit=explicit)
     try:
-        reader.block(tree.body)
+        for chunk, tree in zip(chunks, trees, strict=True):
+            reader.read(chunk, tree)
     except RecursionError:
         return _imports_only(raw)
     return reader.hits
+
+
+def _parse(raw: bytes, chunks: Sequence[pychunks.Chunk]) -> list[ast.Module] | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [ast.parse(chunk.text(raw)) for chunk in chunks]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _imports_only(raw: bytes) -> list[Hit]:
@@ -74,29 +81,44 @@ def _imports_only(raw: bytes) -> list[Hit]:
 class _Reader:
     """One walk over the tree, which knows whether ROCm gets to a statement."""
 
-    def __init__(self, raw: bytes, name: str, version: Version, *, explicit: bool) -> None:
+    def __init__(self, raw: bytes, name: str, version: Version, words_at: Sequence[int], *, explicit: bool) -> None:
         self.hits: list[Hit] = []
         self._raw = raw
         self._version = version
         self._release = f"{version[0]}.{version[1]}" if explicit else ""
         self._is_setup = name.rpartition("/")[2].startswith("setup")
-        self._lines = [0]
-        at = raw.find(b"\n")
-        while at >= 0:
-            self._lines.append(at + 1)
-            at = raw.find(b"\n", at + 1)
+        self._lines = [0, *(match.end() for match in _NEWLINE.finditer(raw))]
+        self._words_at = () if self._is_setup else words_at
+        self._first = 0  # index in _lines of the first line of the chunk that is read
         self._reached = True
         self._optional = False
         self._seen: set[tuple[int, str]] = set()
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
+    def read(self, chunk: pychunks.Chunk, tree: ast.Module) -> None:
+        """Read the statements of one chunk."""
+        self._first = bisect_right(self._lines, chunk.start) - 1 - chunk.wrapped
+        self.block(tree.body)
+
     def block(self, body: Sequence[ast.stmt]) -> None:
         """Read statements; what follows an early return for the other platform is not tracked."""
         for index, statement in enumerate(body):
             docstring = index == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            if not docstring:
+            if not docstring and self._worth(statement):
                 self._statement(statement)
+
+    def _worth(self, node: ast.stmt) -> bool:
+        """Does the statement hold a word that a rule knows?"""
+        if not self._words_at:
+            return True
+        decorators = getattr(node, "decorator_list", None)
+        first = min(node.lineno, decorators[0].lineno) if decorators else node.lineno
+        start = self._lines[max(0, first - 1 + self._first)]
+        after = (node.end_lineno or node.lineno) + self._first
+        end = self._lines[after] if after < len(self._lines) else len(self._raw)
+        at = bisect_left(self._words_at, start)
+        return at < len(self._words_at) and self._words_at[at] < end
 
     def _statement(self, node: ast.stmt) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -291,14 +313,14 @@ class _Reader:
         self.hits.append(hit)
 
     def _offset(self, node: ast.stmt | ast.expr) -> int:
-        return self._lines[node.lineno - 1] + node.col_offset
+        return self._lines[node.lineno - 1 + self._first] + node.col_offset
 
     def _within(self, node: ast.stmt | ast.expr, needle: str) -> int:
         """Where the text stands within the node's source; the node's start where it is written with escapes."""
         start = self._offset(node)
         if node.end_lineno is None or node.end_col_offset is None:
             return start
-        end = self._lines[node.end_lineno - 1] + node.end_col_offset
+        end = self._lines[node.end_lineno - 1 + self._first] + node.end_col_offset
         at = self._raw.find(needle.encode(), start, end)
         return at if at >= 0 else start
 

@@ -116,6 +116,7 @@ _OWN: dict[str, str] = {
 }
 
 
+@lru_cache(maxsize=8192)
 def message(slug: str, verdict: Verdict, name: str, hip: str, note: str) -> str:
     """One sentence for one finding."""
     sentence = _OWN.get(slug) or _SENTENCE[verdict]

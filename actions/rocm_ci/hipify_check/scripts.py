@@ -18,13 +18,19 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _QUOTED = re.compile(r"'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\"")
+# Searched in the lower-case text. Lines that install something are read whatever they install.
 _WORTH = re.compile(
-    r"(?i)cuda|nvidia|nvcc|nvprof|\bnsys\b|\bncu\b|compute-sanitizer|cuobjdump|nvdisasm|ptxas|\bsm_\d|gencode|whl/cu|\bcu1\d\d|"
-    r"libcu|-lcu|libnv|cudnn|--gpus|flash|tensorrt|cupy|pynvml|xformers|apex|deepspeed|bitsandbytes|vllm|sglang|pytorch/pytorch"
+    r"cu(?:d|1\d\d|obj|blas|fft|rand|sparse|solver|tensor|pti)|nv(?:idia|cc|prof|disasm|tx|infer|-nsight|rtc|jpeg)|ncu\b|nsys"
+    r"|compute[_-][s\d]|ptxas|fatbinary|sm_\d|gen(?:code|erate-)|gpu-arch|whl/|-l(?:cu|nv|nccl|nppc)|lib(?:cu|nv|nccl|nppc)|--gpus"
+    r"|install|\badd\b|create|image|from\s|pytorch/|vllm/|-x(?:compiler|ptxas|cudafe|fatbin)|maxrreg|-lineinfo|-rdc|ccbin"
+    r"|fast_math|expt-|extended-lambda|default-stream|-fmad|-ftz|prec-|diag-supp|source-in-ptx|compress-all|arch=(?:sm|compute)|compiler-opt|relocatable-d|code=sm|-cudart"
 )
 _INSTALL = re.compile(
     r"\b(?:(?:uv\s+)?pip3?\s+install|uv\s+add|poetry\s+add|pdm\s+add|(?:conda|mamba|micromamba)\s+(?:install|create))\b"
 )
+_INSTALL_ANY = re.compile(r"\b(?:install|add|create)\b")
+_NEWLINE = re.compile(r"\n|\Z")
+_LONGEST_COMMAND = 200
 _SYSTEM = re.compile(r"\b(?:apt(?:-get)?|dnf|yum|zypper|apk|microdnf)\b.*\b(?:install|add)\b")
 _WORD = re.compile(r"[^\s'\"\\;&|()]+")
 _SYSTEM_PACKAGE = re.compile(
@@ -58,23 +64,59 @@ def scan(text: str, kind: Kind, name: str, version: Version, *, explicit: bool =
         version: ROCm release to hold it against.
         explicit: Whether the user named that release.
     """
-    if _WORTH.search(text) is None:
-        return []
-    hits: list[Hit] = []
     release = f"{version[0]}.{version[1]}" if explicit else ""
+    if kind == "toml":
+        return _scan_toml(text, name, version, release)
+    hits: list[Hit] = []
+    for start, before, line in _lines(text, every=kind == "yaml" and _is_conda(name)):
+        code = _strip(line)
+        found = _line(code, before + code, kind, name, version, release)
+        hits += [moved(hit, start) for hit in found]
+    return hits
+
+
+def _lines(text: str, *, every: bool) -> Iterator[tuple[int, str, str]]:
+    """The lines worth reading: offset, what comes before in the same command, and the line."""
+    last = -1
+    for match in _NEWLINE.finditer(text) if every else _WORTH.finditer(text.lower()):
+        start = text.rfind("\n", 0, match.start()) + 1
+        while start > last:
+            end = text.find("\n", start)
+            end = len(text) if end < 0 else end
+            line = text[start:end]
+            before = _earlier(text, start)
+            yield start, before, line
+            last = start
+            if not (line.rstrip().endswith("\\") and _INSTALL_ANY.search(before + line)):
+                break
+            start = end + 1  # the next line goes on with the list of packages
+
+
+def _earlier(text: str, start: int) -> str:
+    """The lines before ``start`` that a backslash joins to it."""
+    first = start
+    for _ in range(_LONGEST_COMMAND):
+        if not first or not text[max(0, first - 3) : first - 1].rstrip("\r").endswith("\\"):
+            break
+        first = text.rfind("\n", 0, first - 1) + 1
+    return "".join(_strip(line) for line in text[first:start].split("\n"))
+
+
+def _scan_toml(text: str, name: str, version: Version, release: str) -> list[Hit]:
+    hits: list[Hit] = []
+    at = _Toml()
     offset = 0
-    toml = _Toml()
-    command = ""  # of which this line is a continuation
     for line in text.split("\n"):
         code = _strip(line)
-        whole = command + code
-        if kind == "toml" and not _lists_packages(toml, code) and not name.endswith(".lock"):
-            code = ""
-        if _WORTH.search(code):
-            hits += [moved(hit, offset) for hit in _line(code, whole, kind, name, version, release)]
-        command = whole if code.rstrip().endswith("\\") else ""
+        if name.endswith(".lock") or _lists_packages(at, code):
+            hits += [moved(hit, offset) for hit in words.indexes(code, release)]
+            hits += [moved(hit, offset) for hit in _toml(code, name, version)]
         offset += len(line) + 1
     return hits
+
+
+def _is_conda(name: str) -> bool:
+    return "env" in name.rsplit("/", 1)[-1].lower()
 
 
 @dataclass(slots=True)
@@ -114,9 +156,6 @@ def _strip(line: str) -> str:
 
 def _line(code: str, command: str, kind: Kind, name: str, version: Version, release: str) -> Iterator[Hit]:
     yield from words.indexes(code, release)
-    if kind == "toml":
-        yield from _toml(code, name, version)
-        return
     if kind == "yaml":
         yield from _yaml(code, name, version)
     if kind in {"yaml", "docker"} or "docker" in command or "podman" in command:
@@ -204,7 +243,7 @@ def _yaml(code: str, name: str, version: Version) -> Iterator[Hit]:
         yield Hit(driver.start(1), "container-option", "manual", "nvidia", "", note, "containers")
     for match in _ACTION.finditer(code):
         yield Hit(match.start(), "tool", "manual", match[0], "", "run the job in a rocm/dev container", "tools")
-    if "env" in name.rsplit("/", 1)[-1].lower():
+    if _is_conda(name):
         listed = _CONDA.match(code.rstrip())
         package = packages.find(listed[1], version) if listed else None
         if listed and package:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from rocm_ci.hipify_check.cfamily import condition, macros
 from rocm_ci.hipify_check.cfamily.macros import NONZERO, UNKNOWN, Value
@@ -36,8 +36,8 @@ class Directive:
         text: That text.
         outer: State of the code that the whole chain stands in.
         reached: Whether the condition is evaluated at all: no earlier branch of the chain is certainly taken.
-        names_amd: Whether this condition, or another one of the same chain, tests an AMD macro.
         value: Of the condition; ``None`` = it depends on the build, or is not evaluated.
+        names_amd: Whether this condition, or another one of the same chain, tests an AMD macro.
         end: Offset of the chain's ``#endif``, or of the end of the text.
     """
 
@@ -47,9 +47,9 @@ class Directive:
     text: str
     outer: State
     reached: bool
-    names_amd: bool
     value: bool | None
-    end: int = -1
+    names_amd: bool
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ class Branches:
     conditionals: tuple[Directive, ...] = ()
     defines: tuple[Define, ...] = ()
     alternatives: tuple[tuple[int, int], ...] = ()
+    _offsets: list[int] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
     _states: list[State] = field(default_factory=list)
 
@@ -86,7 +87,7 @@ class Branches:
 
     def directive(self, offset: int) -> Directive | None:
         """The conditional directive whose line holds ``offset``."""
-        at = bisect_right(self.conditionals, offset, key=_directive_offset)
+        at = bisect_right(self._offsets, offset)
         if at:
             found = self.conditionals[at - 1]
             if offset <= found.argument + len(found.text):
@@ -94,8 +95,8 @@ class Branches:
         return None
 
 
-def _directive_offset(directive: Directive) -> int:
-    return directive.offset
+_Draft = tuple[int, str, int, str, State, bool, bool | None]
+"""A directive without what only the end of its chain tells: offset, keyword, argument, text, outer, reached, value."""
 
 
 @dataclass(slots=True)
@@ -109,7 +110,8 @@ class _Chain:
         unknown: An earlier branch may be the one.
         platform: A condition so far separates AMD from NVIDIA.
         names_amd: A condition so far tests an AMD macro.
-        members: Indices of its directives.
+        members: Its directives, as far as they are known before its end: index, and what comes before ``names_amd``
+            and between that and ``end``.
         body: Start of the alternative branch that is open; -1 in the first branch.
     """
 
@@ -119,7 +121,7 @@ class _Chain:
     unknown: bool = False
     platform: bool = False
     names_amd: bool = False
-    members: list[int] = field(default_factory=list)
+    members: list[tuple[int, _Draft]] = field(default_factory=list)
     body: int = -1
 
 
@@ -146,7 +148,9 @@ class _Walk:
         self._certain = True
         self._starts: list[int] = []
         self._states: list[State] = []
-        self._conditionals: list[Directive] = []
+        self._conditionals: dict[int, Directive] = {}
+        self._count = 0
+        self._bodies: dict[str, str] = {}
         self._defines: list[Define] = []
         self._alternatives: list[tuple[int, int]] = []
         self._guard = self._include_guard()
@@ -178,10 +182,12 @@ class _Walk:
                 self._branch(self._stack[-1], match, keyword, text)
         for chain in self._stack:
             self._settle(chain, self._length)
+        conditionals = tuple(self._conditionals[index] for index in range(self._count))
         return Branches(
-            tuple(self._conditionals),
+            conditionals,
             tuple(self._defines),
             tuple(self._alternatives),
+            [directive.offset for directive in conditionals],
             self._starts,
             self._states,
         )
@@ -195,6 +201,10 @@ class _Walk:
         return ""
 
     def _lookup(self, name: str) -> Value:
+        if name in self._bodies:
+            body = self._bodies.pop(name)
+            self._known[name] = UNKNOWN  # while it is read: a body may name its own macro
+            self._known[name] = self._body_value(body)
         if name in self._known:
             return self._known[name]
         if name == self._guard:
@@ -225,11 +235,10 @@ class _Walk:
             names = condition.identifiers(text)
             chain.names_amd = chain.names_amd or any(map(macros.is_amd, names))
             chain.platform = chain.platform or any(map(self._separates, names))
-            chain.members.append(len(self._conditionals))
             result = self._evaluate(keyword, text)
-            self._conditionals.append(
-                Directive(match.start(), keyword, match.start(2), text, chain.outer, reached, chain.names_amd, result)
-            )
+            draft = (match.start(), keyword, match.start(2), text, chain.outer, reached, result)
+            chain.members.append((self._count, draft))
+            self._count += 1
             guard = match is self._found[0] and bool(self._guard)
         if not reached:
             result = False
@@ -252,8 +261,8 @@ class _Walk:
 
     def _settle(self, chain: _Chain, end: int) -> None:
         """Tell the directives of a chain what is known at its end: a later branch may have named AMD."""
-        for index in chain.members:
-            self._conditionals[index] = replace(self._conditionals[index], names_amd=chain.names_amd, end=end)
+        for index, draft in chain.members:
+            self._conditionals[index] = Directive(*draft, names_amd=chain.names_amd, end=end)
 
     def _enter(self, offset: int, state: State, *, certain: bool) -> None:
         self._state = state
@@ -273,11 +282,13 @@ class _Walk:
         fixed = macros.is_amd(name) or macros.is_cuda(name)
         if self._state is State.LIVE:
             if self._certain and not call:
-                self._known[name] = self._body_value(body)
+                self._known[name] = UNKNOWN
+                self._bodies[name] = body
                 if self._in_platform_branch():
                     self._derived.add(name)
             elif not fixed:
                 self._known[name] = UNKNOWN
+                self._bodies.pop(name, None)
         elif self._state is State.GUARDED and name not in self._known and not fixed:
             # Only the NVIDIA branch defines it, so an AMD build does not have it.
             self._known[name] = None
@@ -296,6 +307,7 @@ class _Walk:
         words = text.split()
         if words and self._state is State.LIVE:
             self._known[words[0]] = None if self._certain else UNKNOWN
+            self._bodies.pop(words[0], None)
 
 
 def _opens_line(code: bytes, at: int) -> bool:

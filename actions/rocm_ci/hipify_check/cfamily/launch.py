@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from rocm_ci.hipify_check.cfamily.context import Context
 
-_LAUNCH = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>\s*)?<<<")
+_LAUNCH = re.compile(rb"<<<")
+_KERNEL = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>\s*)?\Z")
+_LOOK_BACK = 160
 _DEVICE = re.compile(rb"\b__(?:global|device)__\b")
 _HEAD_END = re.compile(rb"[{};(=]")
 _BRACES = re.compile(rb"[{}]")
@@ -27,7 +29,9 @@ def launches(context: Context) -> None:
     for match in _LAUNCH.finditer(code):
         at = bisect_right(starts, match.start())
         if at and match.start() < bodies[at - 1][1]:
-            context.add(match.start(), "launch", "unsupported", match[1].decode(), library="runtime")
+            kernel = _KERNEL.search(code, max(0, match.start() - _LOOK_BACK), match.start())
+            if kernel:
+                context.add(kernel.start(), "launch", "unsupported", kernel[1].decode(), library="runtime")
 
 
 def _start(span: tuple[int, int]) -> int:
@@ -69,9 +73,10 @@ def _body(code: bytes, at: int) -> int:
 def _closing(code: bytes, opening: int, skip: Sequence[tuple[int, int]]) -> int:
     depth = 0
     for match in _BRACES.finditer(code, opening):
-        at = bisect_right(skip, match.start(), key=_start)
-        if at and match.start() < skip[at - 1][1]:
-            continue
+        if skip:
+            at = bisect_right(skip, match.start(), key=_start)
+            if at and match.start() < skip[at - 1][1]:
+                continue
         depth += 1 if match[0] == b"{" else -1
         if depth == 0:
             return match.start()

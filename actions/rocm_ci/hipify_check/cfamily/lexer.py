@@ -15,7 +15,7 @@ _SPLICE = re.compile(rb"\\[ \t]*\r?\n")
 
 # Every alternative begins with a plain character: that lets the regex engine skip to the next candidate quickly.
 # The include alternative is here because its name must not be read as code, and a comment may stand before it.
-_COMMON = rb"""/(?:/[^\n]*|\*[^*]*\*+(?:[^/*][^*]*\*+)*/|\*(?s:.*))
+_COMMON = rb"""/(?:/[^\n]*(?:\n[ \t]*//[^\n]*)*|\*[^*]*\*+(?:[^/*][^*]*\*+)*/|\*(?s:.*))
     |"[^"\\\n]*(?:\\(?s:.)[^"\\\n]*)*"?
     |'(?:[^'\\\n]|\\.){1,24}'
     |\#[ \t]*include(?:_next)?(?:[ \t]|/\*[^\n]*?\*/)*(?:<(?P<angle>[^>\n]*)>|"(?P<quoted>[^"\n]*)")
@@ -28,7 +28,7 @@ _RARE = rb"""
     """
 _TOKENS = re.compile(_COMMON, re.VERBOSE)
 _ALL_TOKENS = re.compile(_COMMON + _RARE, re.VERBOSE)
-_HAS_RARE = re.compile(rb"""'(?<=[0-9A-Fa-f]')[0-9A-Fa-f]|R\"""")
+_SEPARATOR = re.compile(rb"'(?<=[0-9A-Fa-f]')[0-9A-Fa-f]")
 _INCLUDE = re.compile(rb'#[ \t]*include(?:_next)?[ \t]*[<"]([^>"\n]*)')
 
 _BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
@@ -109,7 +109,8 @@ def _blank(text: bytes) -> tuple[bytes, tuple[Include, ...]]:
     parts: list[bytes] = []
     includes: list[Include] = []
     last = 0
-    tokens = _ALL_TOKENS if _HAS_RARE.search(text) else _TOKENS
+    rare = b'R"' in text or (b"'" in text and _SEPARATOR.search(text) is not None)
+    tokens = _ALL_TOKENS if rare else _TOKENS
     for match in tokens.finditer(text):
         start, end = match.span()
         first = text[start]

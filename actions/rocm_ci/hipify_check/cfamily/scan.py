@@ -25,20 +25,30 @@ if TYPE_CHECKING:
 # Each alternative begins with plain characters, which lets the engine skip quickly; the look-behind right after
 # them asks for the start of a word. The words are those that any rule or table may know.
 _WORDS = re.compile(
-    rb"""c(?<![0-9A-Za-z_]c)(?:u[A-Za-z]\w+|ub\b|g\b|sr\w+Info\w*|ooperative_groups\b)
-    |C(?<![0-9A-Za-z_]C)(?:U\w+|ub\w+|IG_DATA\w+)
-    |n(?<![0-9A-Za-z_]n)(?:v\w+|pp[is][A-Z_]\w+)
-    |N(?<![0-9A-Za-z_]N)(?:V\w+|pp\w+)
-    |_(?<![0-9A-Za-z_]_)(?:_\w+|Pow_int\b|fdsign\b|ldsign\b|C(?:ub|UB)\w+|nv\w+)
-    |m(?<![0-9A-Za-z_]m)(?:ake_cu\w+|emoryType\b)
-    |g(?<![0-9A-Za-z_]g)(?:cnArch\b|esvdjInfo\w*)
-    |s(?<![0-9A-Za-z_]s)yevjInfo\w*
-    |l(?<![0-9A-Za-z_]l)ibraryPropertyType\w*
-    |M(?<![0-9A-Za-z_]M)AX_CUFFT_ERROR\b
-    |a(?<![0-9A-Za-z_]a)sm\b
-    |t(?<![0-9A-Za-z_]t)hrust\b
-    |w(?<![0-9A-Za-z_]w)mma\b
-    |w(?<![A-Za-z]w)arp_?[sSwtlL]\w+
+    rb"""cu(?<![0-9A-Za-z_]cu)(?:[A-Za-z]\w+|b\b)
+    |cg(?<![0-9A-Za-z_]cg)\b
+    |csr(?<![0-9A-Za-z_]csr)\w+Info\w*
+    |cooperative_groups(?<![0-9A-Za-z_]cooperative_groups)\b
+    |CU(?<![0-9A-Za-z_]CU)\w+
+    |Cub(?<![0-9A-Za-z_]Cub)\w+
+    |CIG_DATA(?<![0-9A-Za-z_]CIG_DATA)\w+
+    |nv(?<![0-9A-Za-z_]nv)\w+
+    |npp(?<![0-9A-Za-z_]npp)[is][A-Z_]\w+
+    |NV(?<![0-9A-Za-z_]NV)\w+
+    |Npp(?<![0-9A-Za-z_]Npp)\w+
+    |__(?<![0-9A-Za-z_]__)\w+
+    |_(?<![0-9A-Za-z_]_)(?:Pow_int\b|fdsign\b|ldsign\b|Cub\w+|CUB\w+|nv\w+)
+    |make_cu(?<![0-9A-Za-z_]make_cu)\w+
+    |memoryType(?<![0-9A-Za-z_]memoryType)\b
+    |gcnArch(?<![0-9A-Za-z_]gcnArch)\b
+    |gesvdjInfo(?<![0-9A-Za-z_]gesvdjInfo)\w*
+    |syevjInfo(?<![0-9A-Za-z_]syevjInfo)\w*
+    |libraryPropertyType(?<![0-9A-Za-z_]libraryPropertyType)\w*
+    |MAX_CUFFT_ERROR(?<![0-9A-Za-z_]MAX_CUFFT_ERROR)\b
+    |asm(?<![0-9A-Za-z_]asm)\b
+    |thrust(?<![0-9A-Za-z_]thrust)\b
+    |wmma(?<![0-9A-Za-z_]wmma)\b
+    |warp(?<![A-Za-z]warp)_?[sSwtlL]\w+
     |W(?<![A-Z]W)(?:ARP_?[STWL]\w+|arp_?[Ss]\w+)
     """,
     re.VERBOSE,
@@ -49,6 +59,7 @@ _PASTE = re.compile(
 )
 # A copy of these in the tree is as much NVIDIA's as the one of the toolkit.
 _NVIDIA_ONLY = ("cutlass/", "cute/", "cub/")
+_UNDERSCORE = ord("_")
 _HIP_HEADER = tuple(
     "hip/ hipblas hipcub hiprand hipfft hipsparse hipsolver rocprim rocblas rocwmma ck/ ck_tile/".split()  # noqa: SIM905
 )
@@ -89,6 +100,8 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
         rule = _RULES.get(token)
         if rule is not None:
             rule(context, start, end)
+        elif token[0] == _UNDERSCORE:
+            continue
         elif token[:1] in b"wW":
             warp_word(context, start, end)
         else:
