@@ -51,7 +51,7 @@ _BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
 # A line that begins a statement at the left margin: no blank line, closing bracket, or later part of a statement.
 _OPENS = rb"(?![ \t\r\n#)\]}\\,:]|(?:else|elif|except|finally|and|or)\b)"
 _TOP = re.compile(rb"^" + _OPENS, re.MULTILINE)
-_CLASS = re.compile(rb"(?:@[^\n]*\n)*class\b")
+_CLASS = re.compile(rb"(?:@(?:[^\n]*\n(?!(?:class|def|async)\b))*[^\n]*\n)?class\b")
 _BODY = re.compile(rb":[ \t]*\n(?:[ \t]*\n)*(?P<indent>[ \t]+)(?=\S)")
 
 
