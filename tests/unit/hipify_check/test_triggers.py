@@ -65,7 +65,8 @@ import pynvml
         if not is_hip():
             import pynvml
         return [
-0, ]
+            0,
+        ]
 
     def g(self):
         os.environ["CUDA_HOME"]
@@ -100,3 +101,8 @@ def test_python_is_read_in_pieces_as_it_is_read_whole():
         ("pycuda", "unsupported"),
         ("nvtx", "note"),
     ]
+
+
+def test_python_of_odd_layout_is_read_whole():
+    raw = SOURCE.replace("            0,\n        ]", "0, ]").encode()
+    assert [hit.name for hit in scan_python(raw, "a.py", (7, 0))] == ["pynvml", "CUDA_HOME", "pycuda", "nvtx"]
