@@ -6,6 +6,7 @@ from collections.abc import Mapping as Map
 from typing import Any, cast
 
 from rocm_ci_gen.manifest import model
+from rocm_ci_gen.manifest.hosted import hosted_label
 from rocm_ci_gen.manifest.nodes import Mapping, Node, Scalar, Sequence, plain
 from rocm_ci_gen.manifest.schema import at, child, default
 
@@ -167,14 +168,6 @@ def stage_runners(name: str, node: Mapping, runners: list[model.Runner]) -> tupl
 def is_gpu_runner(name: str, labels: tuple[str, ...]) -> bool:
     """Every entry of `runners` but `cpu` is a GPU machine, unless its labels ask for a hosted one without GPU."""
     return name != CPU and not hosted_label(labels)
-
-
-def hosted_label(labels: tuple[str, ...]) -> str | None:
-    """The label that asks for one of GitHub's own machines, which have no AMD GPU, or None."""
-    lowered = [label.lower() for label in labels]
-    if "self-hosted" in lowered:
-        return None
-    return next((label for label in labels if label.lower().startswith(("ubuntu-", "windows-", "macos-"))), None)
 
 
 def _options(node: Mapping) -> dict[str, str]:

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rocm_ci_gen.files import LIST_PATH
+from rocm_ci_gen.filter_patterns import PatternLists
+from rocm_ci_gen.manifest.hosted import is_self_hosted
 from rocm_ci_gen.manifest.model import Manifest, RefFilter, Runner, Stage, UserJob
 from rocm_ci_gen.plan.changes import Changes, printable_path
 from rocm_ci_gen.plan.concurrency import adds_label, concurrency, is_other_label
 from rocm_ci_gen.plan.event import Event, full_id
-from rocm_ci_gen.plan.hosted import is_self_hosted
 from rocm_ci_gen.plan.model import Expect, Job, Plan, first_few, shorten
-from rocm_ci_gen.plan.patterns import PatternLists
 from rocm_ci_gen.plan.triggers import KNOWN_EVENTS, is_mirror, trigger
 from rocm_ci_gen.workflow import WORKFLOW_PATH
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocm_ci_gen.filter_patterns import Verdict, decide
 from rocm_ci_gen.manifest.model import Manifest, RefFilter
 from rocm_ci_gen.plan.event import Event
-from rocm_ci_gen.plan.patterns import Verdict, decide
 from rocm_ci_gen.workflow.triggers import MIRROR_BRANCHES, effective
 
 KNOWN_EVENTS = ("push", "pull_request", "merge_group", "schedule", "workflow_dispatch")

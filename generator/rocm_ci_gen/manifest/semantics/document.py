@@ -13,7 +13,7 @@ from typing import Any
 from rocm_ci_gen.manifest import nodes
 from rocm_ci_gen.manifest.findings import Path
 from rocm_ci_gen.manifest.nodes import Mapping, Node, Scalar, Sequence
-from rocm_ci_gen.manifest.resolve import CPU, CPU_STAGES, PROBE, hosted_label, is_gpu_runner
+from rocm_ci_gen.manifest.resolve import CPU, CPU_STAGES, PROBE, is_gpu_runner
 
 STAGE_NAMES = (*CPU_STAGES, "kernel-tests", "sglang-regression", PROBE)
 
@@ -122,4 +122,4 @@ class Document:
         return candidates if len(candidates) == 1 else ()
 
 
-__all__ = ["CPU", "CPU_STAGES", "PROBE", "STAGE_NAMES", "Document", "StageView", "hosted_label"]
+__all__ = ["CPU", "CPU_STAGES", "PROBE", "STAGE_NAMES", "Document", "StageView"]

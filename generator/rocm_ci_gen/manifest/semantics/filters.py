@@ -1,7 +1,7 @@
 """Lists of filter patterns: valid ones, and lists that can select something.
 
 Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax, *Filter pattern cheat sheet*.
-`rocm_ci_gen.plan.patterns` gives the patterns their meaning; a test holds its idea of a valid pattern against this one.
+`rocm_ci_gen.filter_patterns` gives the patterns their meaning.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rocm_ci_gen import filter_patterns
 from rocm_ci_gen.manifest.findings import Finding, Path
 from rocm_ci_gen.manifest.semantics.document import Document
 from rocm_ci_gen.manifest.words import show
 
-_ESCAPE = re.compile(r"\\[*?+\[\]!\\]")
-_RANGE = re.compile(r"[A-Za-z0-9](?:-[A-Za-z0-9])?")
+_SYNTAX = "write GitHub's filter syntax: * ** ? + [a-z0-9] !, and `\\` before one of these itself"
 _MOST_COMPARED = 300
 """Longer lists come from a program; comparing each pattern with each would take seconds."""
-_SPANS = (("a", "z"), ("A", "Z"), ("0", "9"))
 
 
 def check(doc: Document) -> Iterator[Finding]:
@@ -41,44 +40,8 @@ def check(doc: Document) -> Iterator[Finding]:
 
 def problem_of(pattern: str) -> tuple[str, str] | None:
     """What GitHub's syntax does not allow in a pattern, and the fix; None for a valid one."""
-    body = pattern.removeprefix("!")
-    if not body:
-        return "`!` needs a pattern after it", "write what is excluded, such as `!docs/**`"
-    position, repeatable = 0, False
-    while position < len(body):
-        char = body[position]
-        if char in "?+" and not repeatable:
-            count = "zero or one" if char == "?" else "one or more"
-            return (
-                f"`{char}` means {count} of the character before it, and there is none",
-                f"write `\\{char}` for the character itself",
-            )
-        if char == "\\" and not _ESCAPE.match(body, position):
-            return "`\\` only takes the meaning from * ? + [ ] ! and \\", "use `/` between folders"
-        if char == "[":
-            close = body.find("]", position)
-            reason = "`[` has no closing `]`" if close < 0 else _bracket(body[position + 1 : close])
-            if reason:
-                return reason, "list letters, digits or ranges such as [a-z0-9]; write `\\[` for the character itself"
-            position = close
-        elif char == "\\":
-            position += 1
-        repeatable = char not in "*?+"
-        position += 1
-    return None
-
-
-def _bracket(inside: str) -> str | None:
-    position = 0
-    while position < len(inside):
-        match = _RANGE.match(inside, position)
-        if match is None:
-            return f"{show('[' + inside + ']')} can hold letters, digits and ranges of them only"
-        low, _, high = match.group().partition("-")
-        if high and not any(first <= low <= high <= last for first, last in _SPANS):
-            return f"the range {show(match.group())} does not go upward within a-z, A-Z or 0-9"
-        position = match.end()
-    return None if inside else "`[]` is empty"
+    problem = filter_patterns.check(pattern)
+    return (problem, _SYNTAX) if problem else None
 
 
 def _unmatchable(pattern: str) -> tuple[str, str] | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from rocm_ci_gen.manifest.facts import facts
 from rocm_ci_gen.manifest.findings import Finding, Path
-from rocm_ci_gen.manifest.semantics.document import CPU, Document, StageView, hosted_label
+from rocm_ci_gen.manifest.hosted import hosted_label
+from rocm_ci_gen.manifest.semantics.document import CPU, Document, StageView
 from rocm_ci_gen.manifest.words import closest, did_you_mean, names, show
 
 _NUMERIC = "`getent group {} | cut -d: -f3` on the runner prints it"

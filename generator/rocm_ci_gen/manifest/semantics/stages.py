@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from rocm_ci_gen.manifest.facts import facts
 from rocm_ci_gen.manifest.findings import Finding
-from rocm_ci_gen.manifest.semantics.document import CPU, PROBE, Document, StageView, hosted_label
+from rocm_ci_gen.manifest.hosted import hosted_label
+from rocm_ci_gen.manifest.semantics.document import CPU, PROBE, Document, StageView
 from rocm_ci_gen.manifest.words import show
 
 _SERVING = "sglang-regression"

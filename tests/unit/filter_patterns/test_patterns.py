@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocm_ci_gen.filter_patterns import PatternError, PatternLists, Verdict, check, decide, parse
 from rocm_ci_gen.manifest.semantics.filters import problem_of
-from rocm_ci_gen.plan.patterns import PatternError, PatternLists, Verdict, advice, check, decide, parse
 
 TABLE: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "filter_patterns.json").read_text("utf-8"))
 
@@ -90,17 +90,6 @@ def test_lists_are_answered_together_and_independently() -> None:
         "b": Verdict.EXCLUDED,
         "c": Verdict.UNMATCHED,
     }
-
-
-@pytest.mark.parametrize("text", ["/src/**", "./src/**", "src/", "!/x", "../x", "a/../b"])
-def test_advice_for_patterns_that_match_no_path(text: str) -> None:
-    assert check(text) is None
-    assert advice(text)
-
-
-@pytest.mark.parametrize("text", ["src/**", "**", "*.md", "!docs/**", "a..b", "..a/b"])
-def test_no_advice_for_ordinary_patterns(text: str) -> None:
-    assert advice(text) is None
 
 
 # --- against a straightforward translation to regular expressions ---------------------------------------------------

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from rocm_ci_gen.manifest.hosted import is_self_hosted
 from rocm_ci_gen.manifest.model import Runner
-from rocm_ci_gen.plan.hosted import is_self_hosted
 
 HOSTED = """
 ubuntu-latest ubuntu-22.04 ubuntu-24.04 ubuntu-24.04-arm ubuntu-26.04 ubuntu-slim Ubuntu-Latest

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocm_ci.runner.errors import UsageError
-from rocm_ci_gen.plan.automaton import Automaton, Charset, Repeat, Token
+from rocm_ci_gen.filter_patterns.automaton import Automaton, Charset, Repeat, Token
 
 _ESCAPABLE = frozenset("*?+[]!\\")
 _RANGES = (("a", "z"), ("A", "Z"), ("0", "9"))
@@ -78,23 +78,6 @@ def check(text: str) -> str | None:
         parse(text)
     except PatternError as error:
         return f"character {error.position + 1}: {error.reason}"
-    return None
-
-
-def advice(text: str) -> str | None:
-    """Why a valid *path* pattern can never match a file that git lists, or None if it can.
-
-    Git's paths start at the root without `/` and end with a file's name, so these match nothing whatever changes.
-    """
-    body = text.removeprefix("!")
-    if body.startswith("/"):
-        return f"paths start at the repository's root without `/`: write `{body.lstrip('/')}`"
-    if body.startswith("./"):
-        return f"paths start at the repository's root without `./`: write `{body[2:]}`"
-    if body.endswith("/"):
-        return f"this names a folder, and only files change: write `{body}**`"
-    if any(part == ".." for part in body.split("/")):
-        return "`..` is never part of a changed path"
     return None
 
 

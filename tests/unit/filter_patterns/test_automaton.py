@@ -7,9 +7,8 @@ import random
 
 import pytest
 
-from rocm_ci_gen.plan import automaton
-from rocm_ci_gen.plan.automaton import Automaton
-from rocm_ci_gen.plan.patterns import parse
+from rocm_ci_gen.filter_patterns import automaton, parse
+from rocm_ci_gen.filter_patterns.automaton import Automaton
 
 HOSTILE = ["a?" * 40 + "a" * 40, "**a" * 30 + "**b", "*a*" * 30 + "b", "[ab]+" * 40 + "c", "**/" * 30 + "*x"]
 
