@@ -97,7 +97,7 @@ def _faults(outputs: Mapping[str, str], output: str, stage: str, who: str) -> tu
     if evidence.code is Code.FAILED:
         return evidence, [Fact("code", f"{who} failed{said}")]
     if evidence.code is Code.USAGE:
-        return evidence, [Fact("usage", f"{who} was used wrongly and checked nothing{said}")]
+        return evidence, [Fact("usage", f"{who} did not run{said}")]
     if evidence.code is Code.INFRA:
         return evidence, [Fact("infra", f"{who} found the node or its environment at fault{said}")]
     if evidence.executed < 1:

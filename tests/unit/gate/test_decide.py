@@ -278,7 +278,7 @@ def test_evidence_that_is_no_text_counts_as_missing() -> None:
 
 @pytest.mark.parametrize("result", ["success", "failure"])
 @pytest.mark.parametrize(
-    ("number", "words"), [(1, "failed: what"), (2, "used wrongly"), (3, "the node or its environment at fault")]
+    ("number", "words"), [(1, "failed: what"), (2, "did not run: what"), (3, "the node or its environment at fault")]
 )
 def test_the_evidence_decides_whatever_the_job_says(result: str, number: int, words: str) -> None:
     verdict = gate(STAGE_PLAN, hipify_check=need(result, evidence_1=evidence("hipify-check", code=number)))
@@ -342,7 +342,7 @@ def test_code_goes_before_wrong_use_before_infra() -> None:
     )
     good = need(evidence_1=evidence("c"))
     red(gate(text, a=infra, b=usage, c=code), Code.FAILED, "c: its check failed")
-    red(gate(text, a=infra, b=usage, c=good), Code.USAGE, "b: its check was used wrongly")
+    red(gate(text, a=infra, b=usage, c=good), Code.USAGE, "b: its check did not run")
     all_infra = gate(text, a=infra, b=need("cancelled"), c=good)
     red(all_infra, Code.INFRA, "a: its check found")
     assert all_infra.message.endswith("(and 1 more job)")
