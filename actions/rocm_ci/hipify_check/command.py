@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
 import click
 
-from rocm_ci.hipify_check import check_file, engine, files, policy, rules, versions
+from rocm_ci import __version__
+from rocm_ci.hipify_check import baseline, changes, check_file, engine, files, policy, rules, versions
 from rocm_ci.hipify_check.model import VERDICTS, Finding
-from rocm_ci.hipify_check.output import body, markdown, remarks, text
+from rocm_ci.hipify_check.output import body, markdown, remarks, sarif, text
 from rocm_ci.runner.errors import Code, NotAvailable, UsageError
+from rocm_ci.runner.files import write_atomic
 from rocm_ci.runner.options import CONTEXT_SETTINGS, LINES, report_option, timeout_option
 from rocm_ci.runner.stage import Outcome, StageContext, run_stage
 
@@ -29,6 +32,9 @@ class Request:
     version: str
     exclude: tuple[str, ...]
     jobs: int
+    baseline: Path | None = None
+    changed_only: bool = False
+    sarif: Path | None = None
 
 
 def _explain(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
@@ -94,6 +100,9 @@ def command(
     rocm_version: str | None,
     fail_on: str | None,
     exclude: tuple[str, ...],
+    baseline: Path | None,
+    changed_only: bool,
+    sarif: Path | None,
     jobs: int | None,
     timeout: float | None,
     report: Path | None,
@@ -114,6 +123,9 @@ def command(
         version=rocm_version or "",
         exclude=exclude,
         jobs=jobs or len(os.sched_getaffinity(0)),
+        baseline=baseline,
+        changed_only=changed_only,
+        sarif=sarif,
     )
 
     def check(context: StageContext) -> Outcome:
@@ -130,13 +142,19 @@ def run(request: Request, context: StageContext) -> Outcome:
         UsageError: A path does not exist, holds nothing that could be checked, or the release is no number.
     """
     target = _target(request)
+    known = _known(request.baseline)
     found = _discover(request)
     context.progress(f"checking {text.plural(len(found.files), 'file')}")
     result = engine.check(found, target, request.jobs)
+    result = _what_counts(request, result, known, context)
     failing = policy.failing(request.fail_on)
     bad = [finding for finding in result.findings if finding.verdict in failing]
     percent = engine.coverage(engine.tally(result.findings))
     report = body.body(result, request.mode, request.fail_on)
+    outputs = {"findings": str(len(bad)), "coverage": "" if percent is None else f"{percent:g}"}
+    if request.sarif:
+        write_atomic(request.sarif, sarif.sarif(result.findings, __version__, _from_root(context)))
+        outputs["sarif"] = str(request.sarif)
     return Outcome(
         code=Code.FAILED if bad else Code.PASSED,
         message=_message(result, bad),
@@ -144,7 +162,7 @@ def run(request: Request, context: StageContext) -> Outcome:
         unit="files",
         report=report,
         text=text.text(result),
-        outputs={"findings": str(len(bad)), "coverage": "" if percent is None else f"{percent:g}"},
+        outputs=outputs,
         annotations=remarks.remarks(result, failing),
         summary=markdown.summary(result, failed=bool(bad)),
     )
@@ -155,6 +173,44 @@ def _refuse_unbuilt(later: dict[str, object]) -> None:
         if value:
             option = "--" + name.rstrip("_").replace("_", "-")
             raise NotAvailable(f"{option} is not available in this version", help="leave it out")
+
+
+def _known(path: Path | None) -> frozenset[str]:
+    try:
+        return baseline.load(path) if path else frozenset()
+    except baseline.BaselineError as error:
+        raise UsageError(
+            f"--baseline: {path} {error}",
+            help=f"make one by a run of today: rocm-ci hipify-check … --report {path}",
+        ) from error
+
+
+def _what_counts(
+    request: Request, result: engine.Result, known: frozenset[str], context: StageContext
+) -> engine.Result:
+    """Leave out what the baseline knows and what the change does not touch; on any doubt leave out nothing."""
+    touches = None
+    if request.changed_only:
+        trees: list[changes.Changes] = []
+        try:
+            trees = [changes.find(Path(source), context.env.variables) for source in request.source]
+        except changes.UnknownChangeError as error:
+            context.progress(f"everything is reported, because it cannot be told what changed: {error}")
+            result = replace(result, unsure=str(error))
+        else:
+            touches = lambda finding: any(tree.touches(finding) for tree in trees)  # noqa: E731
+    return engine.leave_out(result, known, touches)
+
+
+def _from_root(context: StageContext) -> Callable[[str], str]:
+    """Makes of a shown path the path from the repository's root, as code scanning wants it."""
+    root = context.env.workspace or Path.cwd()
+
+    def place(path: str) -> str:
+        inside = os.path.relpath(Path(path).absolute(), root.absolute())
+        return path if inside.startswith("..") else inside
+
+    return place
 
 
 def _target(request: Request) -> check_file.Target:

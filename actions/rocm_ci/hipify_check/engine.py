@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check import ownership, parallel, rules
+from rocm_ci.hipify_check.fingerprint import fingerprints
 from rocm_ci.hipify_check.model import VERDICTS, Finding, Skipped, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from rocm_ci.hipify_check.check_file import Target
     from rocm_ci.hipify_check.files import Found
@@ -28,6 +29,10 @@ class Result:
         suppressed: Findings that an inline exception took away.
         skipped: Files that were not checked.
         target: What they were held against.
+        fingerprints: Of all findings, also of those that a baseline or ``--changed-only`` takes out.
+        known: Findings that the baseline has.
+        untouched: Findings on lines that the change does not touch.
+        unsure: Why it could not be told what changed; then everything is reported.
     """
 
     findings: tuple[Finding, ...]
@@ -37,10 +42,10 @@ class Result:
     suppressed: int
     skipped: tuple[Skipped, ...]
     target: Target
-
-    def count(self, verdict: Verdict) -> int:
-        """Findings of one verdict."""
-        return sum(1 for finding in self.findings if finding.verdict == verdict)
+    fingerprints: tuple[str, ...] = ()
+    known: int = 0
+    untouched: int = 0
+    unsure: str = ""
 
 
 def check(found: Found, target: Target, jobs: int) -> Result:
@@ -59,7 +64,22 @@ def check(found: Found, target: Target, jobs: int) -> Result:
         suppressed=sum(result.suppressed for result in checked),
         skipped=tuple(sorted(skipped, key=lambda one: one.path)),
         target=target,
+        fingerprints=tuple(fingerprints(findings)),
     )
+
+
+def leave_out(result: Result, known: Collection[str], touches: Callable[[Finding], bool] | None) -> Result:
+    """The result without what was there already.
+
+    Args:
+        result: The whole result.
+        known: Fingerprints of findings that do not count.
+        touches: Whether a finding is part of the change; ``None`` = all are.
+    """
+    pairs = list(zip(result.findings, result.fingerprints, strict=True))
+    changed = [pair for pair in pairs if touches is None or touches(pair[0])]
+    fresh = tuple(finding for finding, mark in changed if mark not in known)
+    return replace(result, findings=fresh, known=len(changed) - len(fresh), untouched=len(pairs) - len(changed))
 
 
 def coverage(counts: Counter[Verdict]) -> float | None:

@@ -59,6 +59,8 @@ def test_clean_tree_passes_and_says_why_there_is_no_coverage(tree):
         "unsupported": 0,
         "note": 0,
         "suppressed": 0,
+        "known": 0,
+        "untouched": 0,
         "not_checked": 0,
         "coverage_percent": None,
         "coverage_reason": "nothing that AMD compiles is CUDA, so there is nothing to convert",
@@ -266,3 +268,126 @@ def test_explain(tree):
     result = run("--explain", "HIP107")
     assert result.exit_code == 0
     assert "Inline PTX" in result.output
+
+
+def test_baseline_lets_only_new_residue_fail(tree):
+    root = tree(a_dot_cu="cudaFree(p);\ncudaMalloc(&p, n);\n")
+    assert run(".", "--report", "base.json").exit_code == 1
+    code, report = report_of(".", "--baseline", "base.json")
+    assert (code, report["findings"], report["summary"]["known"]) == (0, [], 2)
+    # Lines move and are indented; one call is new.
+    (root / "a.cu").write_text("// new\n\n  cudaFree(p);\n  cudaMalloc(&p,  n);\ncudaFree(p);\n")
+    code, report = report_of(".", "--baseline", "base.json")
+    assert code == 1
+    assert [(one["line"], one["name"]) for one in report["findings"]] == [(5, "cudaFree")]
+    # A new report holds the old findings too, so that it can be the next baseline.
+    assert len(report["fingerprints"]) == 3
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", '{"fingerprints": 1}', '{"findings": []}'])
+def test_bad_baseline_is_wrong_use(tree, text):
+    root = tree(a_dot_cu="int x;\n")
+    if text is not None:
+        (root / "base.json").write_text(text)
+    result = run("a.cu", "--baseline", "base.json")
+    assert result.exit_code == 2
+    assert "base.json" in result.output
+
+
+@pytest.fixture
+def repository(tree, monkeypatch):
+    root = tree(old_dot_cu="cudaFree(p);\nint x;\n", gone_dot_cu="cudaFree(p);\n")
+    monkeypatch.delenv("GIT_CEILING_DIRECTORIES")
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "x")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "x@example.org")
+
+    def git(*arguments):
+        done = subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-q", "-m", "base")
+    git("checkout", "-q", "-b", "feature")
+    (root / "gone.cu").unlink()
+    (root / "old.cu").write_text("cudaFree(p);\nint x;\ncudaMalloc(&p, n);\n")
+    git("commit", "-q", "-a", "-m", "change")
+    (root / "n\u00e4w.cu").write_text("cudaFree(q);\n")
+    return git, tree
+
+
+def test_changed_only_reports_changed_lines_and_new_files(repository, tmp_path):
+    git, _ = repository
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"pull_request": {"base": {"sha": git("rev-parse", "main")}}}))
+    code, report = report_of(".", "--changed-only", env={"GITHUB_EVENT_PATH": str(event)})
+    assert code == 1
+    assert [(one["path"], one["line"]) for one in report["findings"]] == [("n\u00e4w.cu", 1), ("old.cu", 3)]
+    assert report["summary"]["untouched"] == 1
+
+
+def test_changed_only_without_a_finding_in_the_change_passes(repository, tmp_path):
+    git, _ = repository
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"before": git("rev-parse", "HEAD")}))
+    git("add", ".")
+    git("commit", "-q", "-m", "more")
+    (Path("old.cu")).write_text("cudaFree(p);\nint x;\ncudaMalloc(&p, n);\nint y;\n")
+    code, report = report_of("old.cu", "--changed-only", env={"GITHUB_EVENT_PATH": str(event)})
+    assert (code, report["findings"], report["summary"]["untouched"]) == (0, [], 2)
+
+
+@pytest.mark.parametrize("event", [{"before": "1" * 40}, {"pull_request": {"base": {"sha": "f" * 40}}}, {}])
+def test_changed_only_reports_everything_when_in_doubt(repository, tmp_path, event):
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps(event))
+    code, report = report_of(".", "--changed-only", env={"GITHUB_EVENT_PATH": str(path)})
+    assert code == 1
+    assert len(report["findings"]) == 3
+    assert report["summary"]["changed_only_reason"]
+
+
+def test_changed_only_outside_of_git_reports_everything(tree):
+    tree(a_dot_cu="cudaFree(p);\n")
+    code, report = report_of(".", "--changed-only")
+    assert (code, len(report["findings"])) == (1, 1)
+
+
+def test_sarif(tree, tmp_path):
+    root = tree(**{"src__a b_dot_cu": "int x; cudaMalloc(&p, n);\n#if 0\ncudaFree(p);\n#endif\n"})
+    (root / "bad.cu").write_bytes(b"\0")
+    output = tmp_path / "output"
+    env = {"GITHUB_WORKSPACE": str(root), "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(output)}
+    assert run(str(root), "--sarif", "out/x.sarif", env=env).exit_code == 1
+    data = json.loads((root / "out/x.sarif").read_text())
+    assert data["version"] == "2.1.0"
+    (sarif,) = data["runs"]
+    rules = sarif["tool"]["driver"]["rules"]
+    first, second = sarif["results"]
+    assert first["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "bad.cu", "uriBaseId": "%SRCROOT%"},
+    }
+    assert second["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "src/a%20b.cu", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1, "startColumn": 8, "endColumn": 18},
+    }
+    assert (first["level"], second["level"]) == ("note", "warning")
+    assert all(rules[one["ruleIndex"]]["id"] == one["ruleId"] for one in sarif["results"])
+    assert "out/x.sarif" in output.read_text()
+    marks = [one["partialFingerprints"] for one in sarif["results"]]
+    (root / "src/a b.cu").write_text("\n\nint x; cudaMalloc(&p, n);\n#if 0\ncudaFree(p);\n#endif\n")
+    run(str(root), "--sarif", "x.sarif", env=env)
+    again = json.loads((root / "x.sarif").read_text())["runs"][0]["results"]
+    assert [one["partialFingerprints"] for one in again] == marks
+
+
+def test_sarif_keeps_what_github_takes():
+    from rocm_ci.hipify_check.model import Finding
+    from rocm_ci.hipify_check.output import sarif
+
+    easy = [Finding("a.cu", n, 1, "HIP101", "convertible", "x", "y", "z") for n in range(1, sarif.LIMIT + 2)]
+    hard = Finding("b.cu", 1, 1, "HIP107", "unsupported", "x", "", "z")
+    results = json.loads(sarif.sarif([*easy, hard], "1.0"))["runs"][0]["results"]
+    assert len(results) == sarif.LIMIT
+    assert results[0]["ruleId"] == "HIP107"

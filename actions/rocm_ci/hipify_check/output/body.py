@@ -27,9 +27,13 @@ def body(result: Result, mode: Mode, fail_on: FailOn) -> dict[str, object]:
         "lines": result.lines,
         **{verdict: counts[verdict] for verdict in ("convertible", "manual", "unsupported", "note")},
         "suppressed": result.suppressed,
+        "known": result.known,
+        "untouched": result.untouched,
         "not_checked": len(result.skipped),
         "coverage_percent": percent,
     }
+    if result.unsure:
+        summary["changed_only_reason"] = result.unsure
     if percent is None:
         summary["coverage_reason"] = NO_COVERAGE
     return {
@@ -39,6 +43,7 @@ def body(result: Result, mode: Mode, fail_on: FailOn) -> dict[str, object]:
         "summary": summary,
         "libraries": groups(result, lambda finding: finding.library),
         "directories": groups(result, directory),
+        "fingerprints": list(result.fingerprints),
         "skipped": [{"path": one.path, "reason": one.reason} for one in result.skipped],
         "findings": [
             {

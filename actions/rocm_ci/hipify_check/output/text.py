@@ -71,6 +71,12 @@ def _totals(result: Result) -> list[str]:
     lines = [f"{read}: {parts}; {plural(counts['note'], 'note')}; {coverage_words(result)}"]
     if result.suppressed:
         lines.append(f"left out by inline exceptions: {plural(result.suppressed, 'finding')}")
+    if result.known:
+        lines.append(f"known from the baseline: {plural(result.known, 'finding')}")
+    if result.untouched:
+        lines.append(f"on lines that the change does not touch: {plural(result.untouched, 'finding')}")
+    if result.unsure:
+        lines.append(f"everything is reported, because it cannot be told what changed: {result.unsure}")
     if result.skipped:
         lines.append(f"not checked: {plural(len(result.skipped), 'file')}")
     return lines
