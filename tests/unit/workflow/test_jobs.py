@@ -33,6 +33,14 @@ def test_plan_comes_first_and_gate_waits_for_all() -> None:
     assert found["plan"].outputs == {"plan": "${{ steps.plan.outputs.plan }}", "run": "${{ steps.plan.outputs.run }}"}
 
 
+def test_a_stage_waits_for_the_plan_and_what_it_needs() -> None:
+    found = jobs(manifest(HIPIFY, replace(KERNELS, needs=("hipify-check",))))
+    assert found["hipify-check"].needs == ("plan",)
+    assert found["kernel-tests"].needs == ("plan", "hipify-check")
+    assert found["kernel-tests"].condition is not None
+    assert "needs.hipify-check.result == 'success'" in found["kernel-tests"].condition
+
+
 def test_plan_fetches_the_history_without_contents_and_keeps_no_token() -> None:
     plan = jobs(manifest())["plan"]
     assert plan.steps[0].with_ == {"fetch-depth": 0, "filter": "blob:none", "persist-credentials": False}
