@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check lint types docs unit act container bench lock clean
+.PHONY: help demo test lint types docs unit container parser bench clean
 help: ## What can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
@@ -30,10 +30,14 @@ docs: $(STAMP) ## Generated pages are current, links and commands in the docs ar
 	$(BIN)/python tools/check_docs.py
 
 unit: $(STAMP) ## pytest: unit, integration, and act on this host
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n 2 -m "not container"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n 2 -m "not container and not npm"
 
 container: $(STAMP) ## act inside a podman container with stand-ins for /dev/kfd and /dev/dri (see docs/local-runs.md)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -m container
+
+parser: $(STAMP) ## GitHub's own workflow parser (npm) on the rendered workflows
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/parser @actions/workflow-parser@0.3.61
+	ROCM_CI_WORKFLOW_PARSER="$(CURDIR)/$(VENV)/parser" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -m npm
 
 bench: $(STAMP) ## Speed, as ratios within one run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_render.py
