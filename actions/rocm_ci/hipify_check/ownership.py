@@ -6,6 +6,8 @@ import posixpath
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from rocm_ci.hipify_check import mapping
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,15 +26,21 @@ class Tree:
         self._includes: dict[str, list[str]] = {}
         self._included_by: dict[str, list[str]] = defaultdict(list)
         for result in results:
-            targets = [found for found in (self.resolve(result.name, name) for name in result.includes) if found]
+            includes = ((name, mapping.header(name) is not None) for name in result.includes)
+            targets = [found for name, strict in includes if (found := self.resolve(result.name, name, strict=strict))]
             self._includes[result.name] = targets
             for target in targets:
                 self._included_by[target].append(result.name)
 
-    def resolve(self, includer: str, header: str) -> str | None:
+    def resolve(self, includer: str, header: str, *, strict: bool = False) -> str | None:
         """The file of the tree that ``#include`` in ``includer`` means, if it is one of the tree's.
 
         Beside the includer first; else the one whose path ends so and that is nearest to the includer.
+
+        Args:
+            includer: The file with the ``#include``.
+            header: As written there.
+            strict: The toolkit has a header of that name as well, so a file far away in the tree is not meant.
         """
         wanted = posixpath.normpath(header)
         candidates = self._by_base.get(_base(wanted))
@@ -48,7 +56,7 @@ class Tree:
             return None
         nearest = max(fitting, key=lambda name: (_shared(name, includer), -len(name), name))
         # In a tree of many programs a file of another program is not meant.
-        return nearest if len(fitting) == 1 or _shared(nearest, includer) > self._top else None
+        return nearest if (len(fitting) == 1 and not strict) or _shared(nearest, includer) > self._top else None
 
     def sees(self, definer: str) -> set[str]:
         """All files that may share a translation unit with ``definer``: who includes it, and what those include."""
@@ -70,7 +78,12 @@ def drop_owned(results: Sequence[FileResult]) -> list[tuple[FileResult, tuple[Fi
     """Each result with the findings that remain once the tree's own names are taken out."""
     tree = Tree(results)
     own: dict[str, set[str]] = defaultdict(set)
-    wanted = {owner for result in results for owner in result.owners if owner and not owner.startswith("include:")}
+    wanted = {
+        owner
+        for result in results
+        for owner in result.owners
+        if owner and not owner.startswith(("include:", "include<"))
+    }
     for result in results:
         defined = result.defines & wanted
         if defined:
@@ -91,9 +104,8 @@ def drop_owned(results: Sequence[FileResult]) -> list[tuple[FileResult, tuple[Fi
 def _owned(tree: Tree, path: str, owner: str, names: Iterable[str]) -> bool:
     if not owner:
         return False
-    if owner.startswith("include:"):
-        header = owner.partition(":")[2]
-        target = tree.resolve(path, header)
+    if owner.startswith(("include:", "include<")):
+        target = tree.resolve(path, owner[len("include:") :], strict=owner.startswith("include<"))
         return target is not None and target != path
     return owner in names
 

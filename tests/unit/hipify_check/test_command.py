@@ -230,6 +230,12 @@ def test_project_header_of_the_same_name_is_not_cudas(tree):
     assert [one["name"] for one in report["findings"]] == ["cuda/atomic"]
 
 
+def test_header_of_another_program_is_not_meant(tree):
+    tree(one__inc__cuda_dot_h="#define cuInit hipInit\n", two__main_dot_cu="#include <cuda.h>\ncuInit(0);\n")
+    _, report = report_of(".")
+    assert [one["name"] for one in report["findings"]] == ["cuda.h", "cuInit"]
+
+
 def test_summary_lists_hard_bones_and_coverage(tree, tmp_path):
     tree(a_dot_cu='cudaMalloc(&p, n);\nasm("wgmma.fence.sync.aligned;");\nv = __any_sync(0xffffffff, v);\n')
     summary = tmp_path / "summary.md"

@@ -235,7 +235,9 @@ def _includes(context: Context) -> None:
             entry.hip,
             note=entry.note,
             library=entry.library,
-            owned_by="" if include.name.startswith(_NVIDIA_ONLY) else f"include:{include.name}",
+            owned_by=""
+            if include.name.startswith(_NVIDIA_ONLY)
+            else f"include{':' if include.quoted else '<'}{include.name}",
         )
 
 
