@@ -82,8 +82,8 @@ class Stage:
     runners: tuple[Runner, ...]
     gpu: bool
     paths: tuple[str, ...]
+    timeout: str
     needs: tuple[str, ...] = ()
-    timeout: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     before: tuple[Step, ...] = ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocm_ci_gen import manifest as manifests
-from rocm_ci_gen.files import LIST_PATH
+from rocm_ci_gen.files import LIST_PATH, repository_root
 from rocm_ci_gen.manifest.model import Manifest
 from rocm_ci_gen.workflow import WORKFLOW_PATH
 
@@ -31,8 +32,7 @@ class Place:
             ManifestError: no manifest was named and there is none.
         """
         path = (folder / manifest) if manifest is not None else manifests.find_manifest(folder)
-        root = _top(path.resolve().parent) or _top(folder.resolve()) or folder.resolve()
-        return cls(root, path)
+        return cls(repository_root(path), path)
 
     def manifest(self) -> Manifest:
         """Read the manifest.
@@ -45,14 +45,9 @@ class Place:
     @property
     def manifest_name(self) -> str:
         """Path of the manifest from the repository's root, with `/`."""
-        path = self.path.resolve()
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else self.path.name
+        # A manifest that is a link keeps the name that was given, as in `render`.
+        return Path(os.path.relpath(self.path.parent.resolve() / self.path.name, self.root)).as_posix()
 
     def own_files(self) -> frozenset[str]:
         """Files whose change makes everything run: the manifest and what is generated from it."""
         return frozenset({self.manifest_name, WORKFLOW_PATH, LIST_PATH})
-
-
-def _top(folder: Path) -> Path | None:
-    """Top of the git repository that `folder` is in; a work tree and a submodule have a *file* named `.git`."""
-    return next((here for here in (folder, *folder.parents) if (here / ".git").exists()), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocm_ci_gen.manifest.model import Manifest, Source, Stage, Step
-from rocm_ci_gen.workflow import expressions, timeouts
+from rocm_ci_gen.workflow import expressions
 from rocm_ci_gen.workflow.errors import RenderError
 from rocm_ci_gen.workflow.expressions import Expression
 from rocm_ci_gen.workflow.instances import Placement
@@ -93,7 +93,7 @@ def _node(manifest: Manifest, place: Placement) -> StepView:
 
 def _check(manifest: Manifest, stage: Stage, place: Placement) -> StepView:
     inputs: dict[str, Scalar] = dict(stage.options)
-    inputs["timeout"] = timeouts.check_limit(stage)
+    inputs["timeout"] = stage.timeout
     if place.shard is not None:
         inputs["shard"] = place.shard
     return StepView(

@@ -11,20 +11,13 @@ SERVICE_MINUTES = 10
 """Limit of plan and gate, which take seconds."""
 MARGIN_MINUTES = 15
 """What the job gets beyond its check: image, checkout, requirements, extra steps, artifacts."""
-DEFAULTS = {"hipify-check": "15m", "kernel-tests": "60m", "sglang-regression": "90m"}
-"""Limit of a check where the manifest sets none."""
 
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
-def check_limit(stage: Stage) -> str:
-    """Limit of the stage's check, as a duration such as `45m`."""
-    return stage.timeout or DEFAULTS[stage.name]
-
-
 def job_minutes(stage: Stage) -> int:
     """`timeout-minutes` of the stage's job: longer than the check's own limit, which leaves a log and a report."""
-    return math.ceil(_seconds(check_limit(stage)) / 60) + MARGIN_MINUTES
+    return math.ceil(_seconds(stage.timeout) / 60) + MARGIN_MINUTES
 
 
 def _seconds(duration: str) -> float:

@@ -375,7 +375,8 @@ def manifests(draw: st.DrawFn) -> Manifest:
     names = draw(st.lists(st.sampled_from(["one", "two", "three"]), min_size=1, max_size=3, unique=True))
     lists = st.lists(PATTERNS, min_size=1, max_size=3)
     stages = tuple(
-        Stage(name, (draw(st.sampled_from(RUNNERS)),), gpu=False, paths=tuple(draw(lists))) for name in names
+        Stage(name, (draw(st.sampled_from(RUNNERS)),), gpu=False, paths=tuple(draw(lists)), timeout="15m")
+        for name in names
     )
     user = UserJob("own", "./.github/workflows/own.yml", paths=tuple(draw(lists)), self_hosted=draw(st.booleans()))
     return replace(

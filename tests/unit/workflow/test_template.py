@@ -63,7 +63,12 @@ def test_a_manifests_name_cannot_end_the_header(name: str) -> None:
 
 def test_an_expression_from_the_manifest_is_refused() -> None:
     stage = HIPIFY.__class__(
-        "hipify-check", (CPU,), gpu=False, paths=("**",), before=(Step(run="echo ${{ github.event.issue.title }}"),)
+        "hipify-check",
+        (CPU,),
+        gpu=False,
+        paths=("**",),
+        timeout="15m",
+        before=(Step(run="echo ${{ github.event.issue.title }}"),),
     )
     with pytest.raises(RenderError, match="contains"):
         render(manifest(stage))
