@@ -38,7 +38,10 @@ _LANGUAGE = re.compile(r"\$<(?:COMPILE_LANGUAGE|LINK_LANGUAGE|COMPILE_LANG_AND_I
 _TARGET = re.compile(r"(?<![\w:])CUDA::(\w+)")
 _VARIABLE = re.compile(r"(?<![\w-])(?:CMAKE_CUDA_\w+|CUDAToolkit_\w+|(?:CUDA|TORCH_CUDA)_\w+)")
 _WORTH = re.compile(
-    r"(?i)cuda|nvcc|cudnn|nccl|\bcub\b|thrust|cutlass|tensorrt|nvtx|nvshmem|libcu|\bsm_\d|gencode|cutensor|cccl"
+    r"(?i)cuda|nv(?:cc|idia|prof|disasm|tx|shmem|-nsight|comp|infer|jpeg|jit|ptx|toolsext|rtc)|cudnn|nccl|\bcub\b|thrust|cutlass"
+    r"|tensorrt|optix|\brmm\b|cutensor|cccl|libcu|libnpp|cupti|cuobj|\bncu\b|nsys|ptxas|fatbinary|compute[-_][s\d]|\bsm_\d"
+    r"|gen(?:code|erate-)|gpu-arch|arch=(?:sm|compute)|code=sm|fast_math|expt-|extended-lambda|-rdc=|relocatable-d|lineinfo|default-stream"
+    r"|-Xcompiler|compiler-opt|-Xfatbin|compress-all|maxrreg|-ccbin|-ftz=|-fmad=|prec-(?:div|sqrt)|source-in-ptx|diag-supp"
 )
 
 
@@ -250,7 +253,10 @@ def _command(command: Command) -> Iterator[Hit]:
                 yield Hit(offset, "cmake", "convertible", "LANGUAGE CUDA", "LANGUAGE HIP", "", "cmake")
     if command.name in {"message", "option"}:
         return
+    runs = command.name in {"find_program", "execute_process", "add_custom_command", "add_custom_target"}
     for offset, word in arguments:
+        if runs:
+            yield from (moved(hit, offset) for hit in words.tools(word))
         yield from (moved(hit, offset) for hit in _argument(word))
 
 

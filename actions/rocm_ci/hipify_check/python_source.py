@@ -238,6 +238,8 @@ class _Reader:
         elif _RUNNERS.fullmatch(function):
             for argument in node.args[:1]:
                 self._command(argument)
+        elif function.endswith("path.join") and len(node.args) > 1:
+            self._command(node.args[-1])
         elif function.endswith("find_library") and node.args:
             text = node.args[0]
             row = words.library(text.value) if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
@@ -275,7 +277,8 @@ class _Reader:
                     self._keep(replace(hit, offset=self._within(node, hit.name)))
 
     def _string(self, node: ast.Constant, text: str) -> None:
-        if text == "nvidia-smi":
+        if text == "nvidia-smi" or text.endswith(("bin/nvcc", "bin/nvidia-smi")):
+            text = text.rpartition("/")[2]
             self._keep(replace(next(iter(words.tools(text))), offset=self._within(node, text)))
             return
         if words.is_variable(text):

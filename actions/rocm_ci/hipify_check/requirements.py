@@ -53,6 +53,10 @@ def requirement(text: str, version: Version) -> Iterator[Hit]:
     if package is not None:
         yield packages.hit(match[1], package, match.start(1))
         return
+    if match[2] and "cuda" in match[2].lower():
+        name = match[1] + match[2].replace(" ", "")
+        yield Hit(match.start(1), "py-package", "manual", name, "", "the extra brings CUDA wheels", "python packages")
+        return
     local = _LOCAL.search(match[3])
     if local:
         yield Hit(

@@ -39,7 +39,7 @@ _SYSTEM_PACKAGE = re.compile(
 )
 _IMAGE = re.compile(
     r"(?<![\w./-])(?:docker\.io/|nvcr\.io/)?(?P<name>nvidia/cuda|nvidia/pytorch|nvidia/tensorrt|nvidia/tritonserver|nvidia/cudagl|pytorch/pytorch"
-    r"|pytorch/manylinux[\w-]*cuda[\w.]*|vllm/vllm-openai|tensorflow/tensorflow)(?::(?P<tag>[\w.-]+))?(?![\w/-])"
+    r"|pytorch/manylinux[\w-]*cuda[\w.]*|vllm/vllm-openai|tensorflow/tensorflow)(?::(?P<tag>[\w.${}-]+))?(?![\w/-])"
 )
 _UBUNTU = re.compile(r"ubuntu(\d\d\.\d\d)")
 _DOCKER_GPUS = re.compile(r"--gpus(?:[= ]\S+)?|--runtime[= ]nvidia\b")
@@ -245,9 +245,8 @@ def _yaml(code: str, name: str, version: Version) -> Iterator[Hit]:
         yield Hit(match.start(), "tool", "manual", match[0], "", "run the job in a rocm/dev container", "tools")
     if _is_conda(name):
         listed = _CONDA.match(code.rstrip())
-        package = packages.find(listed[1], version) if listed else None
-        if listed and package:
-            yield packages.hit(listed[1], package, listed.start(1))
+        if listed:
+            yield from (moved(hit, listed.start(1)) for hit in requirement(code.rstrip()[listed.start(1) :], version))
 
 
 def _toml(code: str, name: str, version: Version) -> Iterator[Hit]:

@@ -67,6 +67,11 @@ def _variable() -> re.Pattern[str]:
 
 _ROOT = re.compile(r"(?<![\w.])(?:/usr/local/cuda|/opt/nvidia/cuda|/usr/lib/cuda)(?:-[\d.]+)?(?![\w-])")
 _ARCH = re.compile(r"(?<![\w-])(?:sm|compute)_\d{2,3}[af]?\b")
+# Other indexes of wheels for CUDA: NVIDIA's own, and those that name a CUDA release.
+_OTHER_INDEX = re.compile(
+    r"(?:--(?:extra-)?index-url|--find-links|-i|-f)[ =]\s*"
+    r"(\S*(?:pypi(?:\.ngc)?\.nvidia\.com|cu(?:da)?\d{2,3}\b|cuda_releases)\S*)"
+)
 _INDEX = re.compile(r"(?:download(?:-r2)?\.pytorch\.org|mirrors?[\w./-]*)/whl/(?:nightly/|test/)?cu(\d{2,3})\b")
 
 # PyTorch publishes an index a ROCm release; the CUDA index of the same PyTorch releases stands beside it.
@@ -161,3 +166,6 @@ def indexes(text: str, release: str) -> Iterator[Hit]:
         hip = f"whl/rocm{rocm}" if rocm else ""
         at = match.start() + match[0].rindex("cu")
         yield Hit(at, "py-index", "convertible" if hip else "manual", name, hip, "", "python packages")
+    for match in _OTHER_INDEX.finditer(text):
+        if _INDEX.search(match[1]) is None:
+            yield Hit(match.start(1), "py-index", "manual", match[1], "", "", "python packages")

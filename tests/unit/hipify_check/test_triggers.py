@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocm_ci.hipify_check import mapping, pychunks, scripts
+from rocm_ci.hipify_check import cmake, mapping, pychunks, scripts
 from rocm_ci.hipify_check.cfamily import scan
 from rocm_ci.hipify_check.check_file import Target, check_text
 from rocm_ci.hipify_check.python_source import scan as scan_python
@@ -38,6 +38,12 @@ def test_python_triggers_for_modules():
 def test_script_triggers():
     words = [f"lib{word}.so" if group == "library" else word for group, word in WORDS]
     assert [word for word in words if scripts._WORTH.search(f"x {word}".lower()) is None] == []
+
+
+def test_cmake_triggers():
+    words = [f"lib{word}.so" if group == "library" else word for group, word in WORDS if group != "env"]
+    words += [row[1] for row in mapping.rows("cmake.tsv") if row[0] != "target"]
+    assert [word for word in words if cmake._WORTH.search(f"x {word}") is None] == []
 
 
 def test_every_package_is_found_in_an_install_command():

@@ -30,6 +30,7 @@ _WORDS = re.compile(
     |csr(?<![0-9A-Za-z_]csr)\w+Info\w*
     |cooperative_groups(?<![0-9A-Za-z_]cooperative_groups)\b
     |CU(?<![0-9A-Za-z_]CU)\w+
+    |C10_CUDA(?<![0-9A-Za-z_]C10_CUDA)_\w+
     |Cub(?<![0-9A-Za-z_]Cub)\w+
     |CIG_DATA(?<![0-9A-Za-z_]CIG_DATA)\w+
     |nv(?<![0-9A-Za-z_]nv)\w+
