@@ -169,6 +169,8 @@ class _Reader:
             if node.level or not node.module:
                 return
             names = [f"{node.module}.{alias.name}" for alias in node.names]
+            if "torch.utils.cpp_extension.CUDA_HOME" in names:
+                self._add(node, "py-gate", "note", "CUDA_HOME", "ROCM_HOME", "it is None on ROCm")
             if node.module.startswith("triton.language.extra.cuda"):
                 self._add(
                     node, "triton", "convertible", "triton.language.extra.cuda", "triton.language.extra.libdevice"

@@ -211,6 +211,8 @@ def test_warp_mask_by_name():
     [
         ("if (warpSize == 32) f();\n", ["warpSize"]),
         ("int w = threadIdx.x / warpSize;\n", []),
+        ("bool small = prop.warpSize == 32;\n", ["warpSize"]),
+        ("float s[prop.warpSize];\n", []),
         ("x = s[threadIdx.x / warpSize];\n", []),
         ("return s[lane / warpSize];\n", []),
         ("float s[1024 / warpSize];\n", ["warpSize"]),
@@ -307,3 +309,52 @@ def test_file_of_one_long_line_is_quick_enough_to_finish():
 )
 def test_hostile_texts_end(text):
     assert names(text + "\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#if __CUDACC_VER_MAJOR__ >= 11\n#endif\n", ["__CUDACC_VER_MAJOR__"]),
+        ("#if __CUDA_ARCH__ >= 800 && CUDART_VERSION >= 12000\n#endif\n", []),
+        ("#if defined(USE_ROCM) || CUDA_VERSION >= 12000\n#endif\n", []),
+        ("#if CUDA_VERSION >= 12000\n#elif defined(USE_ROCM)\n#endif\n", []),
+        ("#ifdef USE_ROCM\n#elif CUDA_VERSION >= 12000\n#endif\n", []),
+        ("int v = CUDART_VERSION;\n", ["CUDART_VERSION"]),
+        ("#ifdef __CUDACC__\n#define HD __device__\n#endif\n", ["__CUDACC__"]),
+        ("#ifdef __CUDACC__\n#pragma nv_diag_suppress 1\n#endif\n", []),
+        ("#ifdef __NVCC__\n#else\nhipFree(p);\n#endif\n", []),
+    ],
+)
+def test_macros_of_nvidias_compiler(text, expected):
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("__global__ void a() { b<<<1, 1>>>(); }\n", ["b"]),
+        ("__device__ void a() {\n#if A\n if (x) {\n#else\n if (y) {\n#endif\n }\n}\nvoid h() { b<<<1, 1>>>(); }\n", []),
+        ("__global__ void __launch_bounds__(256) a(int n = (1)) { c<int, 3> <<<1, 1>>>(); }\n", ["c"]),
+        ("__global__ void a();\nvoid h() { a<<<1, 1>>>(); }\n", []),
+        ("__host__ __device__ void a() { b<<<1, 1>>>(); }\n", []),
+        ("__device__ int table[] = {1, 2};\nvoid h() { a<<<1, 1>>>(); }\n", []),
+    ],
+)  # fmt: skip
+def test_launches_from_device_code(text, expected):
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "typedef enum nvmlReturn_enum { NVML_SUCCESS = 0, /* ok */ NVML_ERROR } nvmlReturn_t;",
+        "typedef struct nvmlDevice_st* NVML_SUCCESS;",
+        "enum E {\n  NVML_A = 1,\n  NVML_SUCCESS\n};",
+    ],
+)
+def test_what_a_tree_declares_itself(declaration):
+    assert "NVML_SUCCESS" not in names(f"{declaration}\nint x = NVML_SUCCESS;\n")
+
+
+def test_initialisers_declare_nothing():
+    assert names("int a[] = {cudaSuccess, cudaErrorUnknown};\n") == ["cudaSuccess", "cudaErrorUnknown"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rocm_ci.hipify_check.cfamily import condition, macros
 from rocm_ci.hipify_check.cfamily.branches import State
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def macro(context: Context, start: int, name: str, entry: Entry) -> None:
     if directive is not None:
         if directive.names_amd or not directive.reached or directive.outer is not State.LIVE:
             return
-        if entry.kind == "v" and directive.value is not None:
-            return  # something else decides
+        if entry.kind == "v" and directive.value is not None and _others_decide(directive):
+            return
         if entry.kind == "c" and _HIP_BRANCH.search(context.code, directive.offset, directive.end):
             return
     elif entry.kind == "a" and not _in_directive(context.code, start):
@@ -44,6 +45,12 @@ def macro(context: Context, start: int, name: str, entry: Entry) -> None:
     context.add(
         start, _SLUGS[entry.kind], verdict, name, entry.hip, note=entry.note, library="preprocessor", owned_by=name
     )
+
+
+def _others_decide(directive: Directive) -> bool:
+    """Does the condition also test a macro that AMD builds never have, whatever the version?"""
+    names = condition.identifiers(directive.text)
+    return any(macros.is_cuda(name) and not name.startswith("__CUDACC_VER_") for name in names)
 
 
 def _in_directive(code: bytes, offset: int) -> bool:

@@ -122,11 +122,11 @@ def count(context: Context, start: int, end: int, token: bytes) -> None:
 def warp_size(context: Context, start: int, end: int) -> None:
     """``warpSize`` used as a constant expression, or held against 32."""
     code = context.code
-    if is_foreign(code, start):
-        return
     if _COMPARED.match(code, end) or _COMPARED_BEFORE.search(code, max(0, start - 16), start):
         context.add(start, "warpsize-32", "manual", "warpSize", library="device", owned_by="warpSize")
         return
+    if is_foreign(code, start):
+        return  # hipDeviceProp_t.warpSize is a run-time value that the host may use as it likes
     before = _statement_before(code, start)
     if context.directive(start) or _is_constant(before):
         context.add(start, "warpsize-const", "manual", "warpSize", library="device", owned_by="warpSize")
