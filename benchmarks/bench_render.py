@@ -7,6 +7,7 @@ Ratios of whole processes, from runs that alternate, so that a busy machine slow
 
 from __future__ import annotations
 
+import os
 import shutil
 import statistics
 import subprocess
@@ -41,8 +42,14 @@ COMPARISONS = (
 def seconds(command: tuple[str, ...], folder: Path) -> float:
     """Wall time of one process."""
     start = time.perf_counter()
-    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True, env=environment(folder))
     return time.perf_counter() - start
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """This environment, with byte code kept: an installed package has it, a checkout would compile at every start."""
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**environ, "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
 
 
 def installed(command: tuple[str, ...]) -> tuple[str, ...]:
