@@ -47,6 +47,7 @@ class FileResult:
         owners: For each finding the name that makes it none when the tree defines it; empty = none does.
         defines: Names that the file defines; see ``model.Scan``.
         includes: Header names that it includes.
+        early: See ``model.Scan``.
         suppressed: How many findings an inline exception took away.
         skipped: Why the file could not be checked; empty = it was.
     """
@@ -58,6 +59,7 @@ class FileResult:
     owners: tuple[str, ...] = ()
     defines: frozenset[str] = frozenset()
     includes: tuple[str, ...] = ()
+    early: frozenset[str] = frozenset()
     suppressed: int = 0
     skipped: str = ""
 
@@ -78,7 +80,7 @@ def check_text(name: str, kind: Kind, raw: bytes, target: Target) -> FileResult:
         # The headers of NVTX itself, which a tree may carry: header-only, and without effect where no tool listens.
         scan = replace(scan, hits=[hit for hit in scan.hits if hit.library != "nvtx"])
     findings, owners, suppressed = _place(name, raw, scan.hits)
-    return FileResult(name, len(raw), lines, findings, owners, scan.defines, scan.includes, suppressed)
+    return FileResult(name, len(raw), lines, findings, owners, scan.defines, scan.includes, scan.early, suppressed)
 
 
 def _scan(name: str, kind: Kind, raw: bytes, target: Target) -> Scan:

@@ -73,11 +73,13 @@ class Scan:
         hits: In any order.
         defines: CUDA-like names that this file itself defines (macros, functions, types, namespaces).
         includes: Header names that it includes, as written.
+        early: Those of ``defines`` that stand before its last ``#include``, which therefore knows them.
     """
 
     hits: list[Hit] = field(default_factory=list)
     defines: frozenset[str] = frozenset()
     includes: tuple[str, ...] = ()
+    early: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

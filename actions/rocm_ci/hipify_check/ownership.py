@@ -58,9 +58,18 @@ class Tree:
         # In a tree of many programs a file of another program is not meant.
         return nearest if (len(fitting) == 1 and not strict) or _shared(nearest, includer) > self._top else None
 
-    def sees(self, definer: str) -> set[str]:
-        """All files that may share a translation unit with ``definer``: who includes it, and what those include."""
-        return self._reach(self._reach({definer}, self._included_by), self._includes)
+    def sees(self, definer: str, *, early: bool) -> set[str]:
+        """All files that may know what ``definer`` defines: those that include it, and what they include as well.
+
+        Args:
+            definer: The file with the definition.
+            early: The definition stands before an ``#include`` of the file; if not, its own headers know nothing of it.
+        """
+        including = self._reach({definer}, self._included_by)
+        if early:
+            return self._reach(including, self._includes)
+        edges = {path: targets for path, targets in self._includes.items() if path != definer}
+        return self._reach(including, edges)
 
     @staticmethod
     def _reach(start: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
@@ -85,10 +94,11 @@ def drop_owned(results: Sequence[FileResult]) -> list[tuple[FileResult, tuple[Fi
         if owner and not owner.startswith(("include:", "include<"))
     }
     for result in results:
-        defined = result.defines & wanted
-        if defined:
-            for seer in tree.sees(result.name):
-                own[seer] |= defined
+        for group, early in ((result.defines - result.early, False), (result.early, True)):
+            defined = group & wanted
+            if defined:
+                for seer in tree.sees(result.name, early=early):
+                    own[seer] |= defined
     kept = []
     for result in results:
         names = own.get(result.name, set())

@@ -318,6 +318,8 @@ def test_hostile_texts_end(text):
         ("#if __CUDA_ARCH__ >= 800 && CUDART_VERSION >= 12000\n#endif\n", []),
         ("#if defined(USE_ROCM) || CUDA_VERSION >= 12000\n#endif\n", []),
         ("#if CUDA_VERSION >= 12000\n#elif defined(USE_ROCM)\n#endif\n", []),
+        ("#if CUDA_VERSION >= 12080\n__nv_atomic_load_n(p);\n#elif __HIPCC__\n#endif\n", []),
+        ("#if CUDA_VERSION >= 12080\n__nv_atomic_load_n(p);\n#endif\n", ["CUDA_VERSION", "__nv_atomic_load_n"]),
         ("#ifdef USE_ROCM\n#elif CUDA_VERSION >= 12000\n#endif\n", []),
         ("int v = CUDART_VERSION;\n", ["CUDART_VERSION"]),
         ("#ifdef __CUDACC__\n#define HD __device__\n#endif\n", ["__CUDACC__"]),

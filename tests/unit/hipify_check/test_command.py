@@ -230,6 +230,16 @@ def test_project_header_of_the_same_name_is_not_cudas(tree):
     assert [one["name"] for one in report["findings"]] == ["cuda/atomic"]
 
 
+def test_headers_read_before_a_definition_know_nothing_of_it(tree):
+    tree(
+        late_dot_cu='#include "a.cuh"\n#define cudaFree hipFree\n',
+        early_dot_cu='#define cudaMalloc hipMalloc\n#include "a.cuh"\n',
+        a_dot_cuh="cudaFree(p);\ncudaMalloc(&p, n);\n",
+    )
+    _, report = report_of(".")
+    assert [one["name"] for one in report["findings"]] == ["cudaFree"]
+
+
 def test_header_of_another_program_is_not_meant(tree):
     tree(one__inc__cuda_dot_h="#define cuInit hipInit\n", two__main_dot_cu="#include <cuda.h>\ncuInit(0);\n")
     _, report = report_of(".")

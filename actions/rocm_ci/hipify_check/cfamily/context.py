@@ -39,7 +39,7 @@ class Context:
         explicit: Whether the user named that release; if not, the code should build on earlier ones too.
         is_hip: Whether the file includes a HIP header in a live branch: it has been ported, or was written for HIP.
         hits: What the rules found.
-        defines: CUDA-like names that the file defines itself.
+        defines: CUDA-like names that the file defines itself, and where it first does.
     """
 
     source: Source
@@ -48,7 +48,7 @@ class Context:
     explicit: bool = False
     is_hip: bool = False
     hits: list[Hit] = field(default_factory=list)
-    defines: set[str] = field(default_factory=set)
+    defines: dict[str, int] = field(default_factory=dict)
 
     @property
     def code(self) -> bytes:
@@ -74,6 +74,10 @@ class Context:
         elif state is State.DEAD:
             slug, verdict, note = "dead-code", "note", ""
         self.hits.append(Hit(offset, slug, verdict, name, hip, note, library, owned_by))
+
+    def define(self, name: str, offset: int) -> None:
+        """Record that the file itself defines a name."""
+        self.defines.setdefault(name, offset)
 
     def live(self, offset: int) -> bool:
         """Does AMD's compiler see this offset?"""

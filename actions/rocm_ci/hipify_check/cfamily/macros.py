@@ -105,6 +105,11 @@ def is_cuda_switch(name: str) -> bool:
     return _CUDA_SWITCH.fullmatch(name) is not None and _GUARD.fullmatch(name) is None
 
 
+_VERSION = re.compile(
+    r"(?:CUDA|CUDART|CUDNN|CUBLAS|CUSPARSE|CUSOLVER|CUFFT|CURAND|CUTENSOR)_(?:VERSION|MAJOR|MINOR|PATCHLEVEL|VER_\w+)"
+)
+
+
 def value(name: str, *, has_amd_half: bool) -> Value:
     """The macro's value in an AMD build.
 
@@ -119,6 +124,8 @@ def value(name: str, *, has_amd_half: bool) -> Value:
         return None
     if is_amd(name):
         return UNKNOWN if _AMD_TARGET.match(name) else NONZERO
-    if has_amd_half and is_cuda_switch(name):
+    # The version macros of CUDA do not exist on AMD, but code that knows nothing of AMD has still to be ported: it
+    # counts as compiled until the file shows that its author thought of both.
+    if has_amd_half and (is_cuda_switch(name) or _VERSION.fullmatch(name)):
         return None
     return UNKNOWN

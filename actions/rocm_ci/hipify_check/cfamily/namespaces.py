@@ -68,6 +68,14 @@ def cutlass(context: Context, start: int, end: int) -> None:
         )
 
 
+def cudnn_frontend(context: Context, start: int, end: int) -> None:
+    """``cudnn_frontend::X``: the C++ layer over cuDNN's graph interface."""
+    if _used(context, start, end, b"cudnn_frontend"):
+        name = "cudnn_frontend" + _path(context.code, end)
+        note = "MIOpen has no graph interface of this kind"
+        context.add(start, "namespace", "unsupported", name, note=note, library="cudnn", owned_by="cudnn_frontend")
+
+
 def thrust(context: Context, start: int, end: int) -> None:
     """Thrust keeps its names on ROCm, except for the CUDA backend's own."""
     path = _path(context.code, end)
@@ -84,7 +92,7 @@ def cuda(context: Context, start: int, end: int) -> None:
     """``cuda::X`` of libcu++; ``at::cuda::X`` and ``c10::cuda::X`` of PyTorch."""
     code = context.code
     if word_before(code, start) == b"namespace":
-        context.defines.add("cuda")
+        context.define("cuda", start)
         return
     scope = _SCOPE.match(code, end)
     if scope is None:
@@ -178,7 +186,7 @@ def _used(context: Context, start: int, end: int, name: bytes) -> bool:
         alias = _ALIAS.match(code, end)
         if alias or code[end : end + 64].lstrip()[:1] == b"{":
             if context.live(start):
-                context.defines.add(name.decode())
+                context.define(name.decode(), start)
             return False
         return True  # using namespace cub;
     if _SCOPE.match(code, end) is None:

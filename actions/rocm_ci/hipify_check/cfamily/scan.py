@@ -117,7 +117,9 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
     hits = [hit for hit in context.hits if not (hit.owned_by and hit.owned_by in own)]
     if source.text is not source.raw:
         hits = [replace(hit, offset=source.raw_offset(hit.offset)) for hit in hits]
-    return Scan(hits, frozenset(own), tuple(include.name for include in source.includes))
+    last_include = source.includes[-1].offset if source.includes else -1
+    early = frozenset(name for name, offset in own.items() if offset < last_include)
+    return Scan(hits, frozenset(own), tuple(include.name for include in source.includes), early)
 
 
 def _worth_reading(raw: bytes, version: Version) -> bool:
@@ -131,7 +133,7 @@ def _defined(context: Context, start: int, end: int, token: bytes) -> None:
     """``#define NAME``: from here on the name is the file's own."""
     name = token.decode()
     if context.live(start):
-        context.defines.add(name)
+        context.define(name, start)
     warp.named_size(context, start, end, token)
 
 
@@ -147,7 +149,7 @@ def _known(context: Context, start: int, end: int, token: bytes, entry: Entry) -
         return  # #ifdef NAME and #undef NAME only ask whether it exists
     if is_defined_here(code, start, end):
         if context.live(start):
-            context.defines.add(name)
+            context.define(name, start)
         return
     slug = "api"
     if entry.kind == "i":
@@ -197,12 +199,12 @@ def _unknown(context: Context, start: int, end: int, token: bytes) -> None:
     mine = "no table" in note or library == "cudnn"
     if mine and (not called or name[0].isupper()):
         if word_before(code, start) in {b"using", b"struct", b"class", b"namespace"}:
-            context.defines.add(name)
+            context.define(name, start)
         return
     if is_foreign(code, start) or context.directive(start):
         return
     if is_defined_here(code, start, end) or (called and _declares(code, start)):
-        context.defines.add(name)
+        context.define(name, start)
         return
     context.add(start, "unknown-name" if mine else "library", verdict, name, note=note, library=library, owned_by=name)
 
@@ -256,7 +258,7 @@ def warp_word(context: Context, start: int, end: int) -> None:
     code = context.code
     if code[start:end] == b"warpSize":
         if is_defined_here(code, start, end):
-            context.defines.add("warpSize")
+            context.define("warpSize", start)
             warp.named_size(context, start, end, b"warpSize")
         else:
             warp.warp_size(context, start, end)
@@ -285,6 +287,7 @@ _RULES: dict[bytes, Rule] = {
     b"cuda": namespaces.cuda,
     b"cutlass": namespaces.cutlass,
     b"cute": namespaces.cutlass,
+    b"cudnn_frontend": namespaces.cudnn_frontend,
     b"nvcuda": namespaces.wmma,
     b"wmma": namespaces.wmma,
     b"cg": namespaces.cooperative,
