@@ -212,6 +212,7 @@ def test_warp_mask_by_name():
         ("if (warpSize == 32) f();\n", ["warpSize"]),
         ("int w = threadIdx.x / warpSize;\n", []),
         ("bool small = prop.warpSize == 32;\n", ["warpSize"]),
+        ("if (prop.warpSize != 32 && prop.warpSize != 64) f();\n", []),
         ("float s[prop.warpSize];\n", []),
         ("x = s[threadIdx.x / warpSize];\n", []),
         ("return s[lane / warpSize];\n", []),

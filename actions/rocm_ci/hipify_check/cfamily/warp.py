@@ -40,6 +40,7 @@ _NAME_SAYS_WARP = re.compile(
 )
 _SET_TO = re.compile(rb"\s*(?:=|\{)?\s*\(?\s*(32|64)[uU]?[lL]{0,2}\s*\)?\s*\}?\s*(?:;|,|\n|$)")
 _COMPARED = re.compile(rb"\s*(?:==|!=)\s*32\b")
+_COMPARED_64 = re.compile(rb"warpSize\s*[=!]=\s*64\b")
 _COMPARED_BEFORE = re.compile(rb"\b32\s*(?:==|!=)\s*\Z")
 _CONST_BEFORE = re.compile(
     rb"(?:\bconstexpr\b[^;{}=]*=|\bstatic_assert\s*\(|\benum\b[^;{}]*\{|\bcase\b|\balignas\s*\(|\b__launch_bounds__\s*\()[^;]*\Z"
@@ -123,6 +124,8 @@ def warp_size(context: Context, start: int, end: int) -> None:
     """``warpSize`` used as a constant expression, or held against 32."""
     code = context.code
     if _COMPARED.match(code, end) or _COMPARED_BEFORE.search(code, max(0, start - 16), start):
+        if _COMPARED_64.search(code, max(0, start - 120), end + 120):
+            return  # both sizes are thought of
         context.add(start, "warpsize-32", "manual", "warpSize", library="device", owned_by="warpSize")
         return
     if is_foreign(code, start):
