@@ -16,6 +16,7 @@ import click
 
 import rocm_ci.cli
 import rocm_ci_gen.cli
+from rocm_ci.hipify_check import reference as hipify_rules
 from rocm_ci_gen.manifest import reference
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,8 +26,12 @@ _PROGRAMS: dict[str, click.Command] = {"rocm-ci": rocm_ci.cli.main, "rocm-ci-gen
 
 
 def generated() -> dict[Path, str]:
-    """Pages that are made from something else: path → text."""
-    return {ROOT / "docs" / "manifest.md": reference.markdown()}
+    """Pages that are made from something else, as a whole or between two marks: path → text."""
+    hipify = ROOT / "docs" / "hipify-check.md"
+    return {
+        ROOT / "docs" / "manifest.md": reference.markdown(),
+        hipify: hipify_rules.page(hipify.read_text(encoding="utf-8")),
+    }
 
 
 def pages() -> list[Path]:
