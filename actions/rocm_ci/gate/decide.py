@@ -8,7 +8,7 @@ from typing import Literal
 
 from rocm_ci.gate.needs import Need, parse_needs
 from rocm_ci.gate.plan import Plan, PlannedJob, parse_plan
-from rocm_ci.gate.proof import Evidence, Fact, faults_of_node, faults_of_stage
+from rocm_ci.gate.proof import Evidence, Fact, faults_of_gpus, faults_of_node, faults_of_stage
 from rocm_ci.gate.strict_json import BadJsonError
 from rocm_ci.runner.errors import Code, UsageError
 from rocm_ci.runner.text import plural
@@ -142,6 +142,9 @@ def _ran(job: PlannedJob, need: Need) -> Row:
         if job.gpu:
             node, node_against = faults_of_node(need.outputs, expected[instance])
             nodes += [node] if node else []
+            if shown and not against:
+                # That the node has GPUs does not say that the check used one: tests can run on the CPU as well.
+                against = faults_of_gpus(shown, expected[instance])
             # The node is looked at first, so what is wrong with it is the first cause.
             against = node_against + against
         label = expected[instance].name if instance in expected else str(instance)
@@ -172,7 +175,9 @@ def _ended(need: Need) -> Fact:
     if need.result == "cancelled":
         return Fact("infra", "it was cancelled, by a person, a newer run or a time limit, before it came to a verdict")
     if need.result == "skipped":
-        return Fact("infra", "it was planned and did not run: a job that it needs did not succeed")
+        return Fact(
+            "infra", "it was planned and was skipped: a job before it did not succeed, or its condition was edited"
+        )
     return Fact("code", "it failed; its log says why")
 
 

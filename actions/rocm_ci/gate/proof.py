@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rocm_ci.gate.plan import Expectation
@@ -83,6 +83,14 @@ def faults_of_node(outputs: Mapping[str, str], expected: Expectation) -> tuple[E
     if evidence is not None and not facts:
         facts = _wrong_gpus(evidence.gpus, expected)
     return evidence, facts
+
+
+def faults_of_gpus(evidence: Evidence, expected: Expectation) -> list[Fact]:
+    """What speaks against a GPU stage whose check passed: no GPU of the promised kind that the check itself used."""
+    if not evidence.gpus:
+        return [Fact("infra", "its check used no GPU, so nothing was verified on one")]
+    facts = _wrong_gpus(evidence.gpus, replace(expected, gpus=1))
+    return [Fact(fact.fault, f"its check: {fact.why}") for fact in facts]
 
 
 def _faults(outputs: Mapping[str, str], output: str, stage: str, who: str) -> tuple[Evidence | None, list[Fact]]:

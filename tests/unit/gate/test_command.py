@@ -31,7 +31,9 @@ GPU = {"bdf": "0000:c1:00.0", "gfx": "gfx90a", "product": "AMD Instinct MI250X"}
 def needs(**outputs: str) -> str:
     hipify = json.dumps({**EVIDENCE, "stage": "hipify-check", "executed": 7})
     kernel = {
-        "evidence-1": json.dumps({**EVIDENCE, "stage": "kernel-tests", "executed": 1200, "unit": "tests"}),
+        "evidence-1": json.dumps(
+            {**EVIDENCE, "stage": "kernel-tests", "executed": 1200, "unit": "tests", "gpus": [GPU]}
+        ),
         "node-1": json.dumps({**EVIDENCE, "stage": "setup-rocm-container", "executed": 9, "gpus": [GPU]}),
     }
     return json.dumps(

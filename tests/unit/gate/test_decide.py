@@ -13,7 +13,7 @@ from rocm_ci.runner.errors import Code, UsageError
 Json = dict[str, Any]
 
 
-def evidence(stage: str, code: int = 0, executed: int = 3, gpus: Any = (), **more: Any) -> str:
+def evidence(stage: str, code: int = 0, executed: int = 3, gpus: Any = None, **more: Any) -> str:
     results = {0: "passed", 1: "failed", 2: "", 3: "infra"}
     value = {
         "schema": 1,
@@ -22,7 +22,7 @@ def evidence(stage: str, code: int = 0, executed: int = 3, gpus: Any = (), **mor
         "code": code,
         "executed": executed,
         "unit": "tests",
-        "gpus": gpus,
+        "gpus": gpus if gpus is not None else [gpu()] if stage == "kernel-tests" else [],
         "message": "what happened",
     }
     return json.dumps({**value, **more})
@@ -111,7 +111,7 @@ def test_a_job_of_the_user_needs_no_evidence() -> None:
     assert gate(text, docs=need()).code is Code.PASSED
     red(gate(text, docs=need("failure")), Code.FAILED, "it failed")
     red(gate(text, docs=need("cancelled")), Code.INFRA, "cancelled")
-    red(gate(text, docs=need("skipped")), Code.INFRA, "did not run")
+    red(gate(text, docs=need("skipped")), Code.INFRA, "was skipped")
 
 
 # --- the plan --------------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ STAGE_PLAN = plan(hipify_check=job())
         (evidence("hipify-check", executed=True), "its count"),
         (evidence("hipify-check", executed="3"), "its count"),
         (evidence("hipify-check", executed=1.5), "its count"),
-        (evidence("hipify-check", gpus=None), "its list of GPUs"),
+        (evidence("hipify-check", gpus="gfx90a"), "its list of GPUs"),
         (evidence("hipify-check", gpus=["gfx90a"]), "a GPU"),
         (evidence("hipify-check", message=3), "its message"),
     ],
@@ -365,3 +365,23 @@ def test_code_goes_before_wrong_use_before_infra() -> None:
 def test_unusable_needs_are_wrong_use(text: str) -> None:
     with pytest.raises(UsageError, match="`needs` cannot be used"):
         judge(text)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "words"),
+    [
+        ([], "its check used no GPU"),
+        ([gpu("gfx1100")], "its check: gfx1100 was seen"),
+        ([gpu("")], "its check: the gfx"),
+    ],
+)
+def test_tests_that_ran_without_a_promised_gpu_are_never_green(gpus: list[Json], words: str) -> None:
+    text = plan(kernel_tests=gpu_job("gfx90a"))
+    shown = need(node_1=node(gpu()), evidence_1=evidence("kernel-tests", gpus=gpus))
+    red(gate(text, kernel_tests=shown), Code.INFRA, words)
+
+
+def test_a_skipped_job_gets_no_invented_cause() -> None:
+    text = plan(kernel_tests=gpu_job("gfx90a"))
+    verdict = gate(text, kernel_tests=need("skipped"))
+    red(verdict, Code.INFRA, "it was planned and was skipped", "or its condition was edited")
