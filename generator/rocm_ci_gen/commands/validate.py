@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from rocm_ci.runner.errors import Code
 if TYPE_CHECKING:  # `--help` needs click alone
     from rocm_ci_gen.manifest import Checked
 
+_MOST_FILES = 200_000
+"""Of more files nobody waits to hear that a pattern matches none."""
 _EPILOG = """\b
 Examples:
   rocm-ci-gen validate                        the manifest of this repository
@@ -52,12 +55,29 @@ def command(ctx: click.Context, *, manifest: Path | None, form: str, strict: boo
     name = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     data = read_bytes(path)
     root = repository_root(path)
-    checked = check(data, str(name), exists=lambda named: os.path.exists(root / named))  # noqa: PTH110 - False for names that no file system takes
+    checked = check(
+        data,
+        str(name),
+        exists=lambda named: os.path.exists(root / named),  # noqa: PTH110 - False for names that no file system takes
+        listing=lambda: _files(root),
+    )
     text = _json(checked, str(name)) if form == "json" else _text(checked, str(name))
     # None: click takes the colours away where nobody would see them.
     click.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     if checked.errors or (strict and checked.diagnostics):
         ctx.exit(int(Code.USAGE))
+
+
+def _files(root: Path) -> Sequence[str] | None:
+    """The files that a change of the repository can have; None where they are too many to be sure."""
+    from rocm_ci_gen.files.listing import walk
+    from rocm_ci_gen.plan.git import Git, GitError
+
+    try:
+        files: Sequence[str] = Git(root).files()
+    except GitError:  # no git, or no repository of git's
+        files = list(walk(root, _MOST_FILES + 1))
+    return files if len(files) <= _MOST_FILES else None
 
 
 def _text(checked: Checked, name: str) -> str:

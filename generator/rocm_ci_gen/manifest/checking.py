@@ -13,6 +13,7 @@ from rocm_ci_gen.manifest.resolve import resolve
 from rocm_ci_gen.manifest.rules import severity
 from rocm_ci_gen.manifest.semantics import safety
 from rocm_ci_gen.manifest.semantics.named_files import Exists
+from rocm_ci_gen.manifest.semantics.unmatched import Listing
 from rocm_ci_gen.manifest.source import SourceText, decode
 from rocm_ci_gen.manifest.words import printable
 
@@ -39,13 +40,14 @@ class Checked:
         return tuple(item for item in self.diagnostics if item.severity == "error")
 
 
-def check(data: bytes, name: str, exists: Exists | None = None) -> Checked:
+def check(data: bytes, name: str, exists: Exists | None = None, listing: Listing | None = None) -> Checked:
     """Check the bytes of a manifest; never raises, whatever the bytes.
 
     Args:
         data: content of the file.
         name: the file as the diagnostics shall name it.
         exists: tells whether the repository has a path, for warnings about files that are named and not there.
+        listing: lists the repository's files, for warnings about patterns that match none of them.
     """
     source, flaws = decode(data, name)
     root: Node | None = None
@@ -54,7 +56,7 @@ def check(data: bytes, name: str, exists: Exists | None = None) -> Checked:
     diagnostics = [_from_flaw(source, flaw) for flaw in flaws]
     if root is not None:
         flawed = {flaw.path for flaw in flaws if flaw.path}
-        diagnostics += [_from_finding(source, root, finding) for finding in _findings(root, flawed, exists)]
+        diagnostics += [_from_finding(source, root, finding) for finding in _findings(root, flawed, exists, listing)]
     wrong = any(item.severity == "error" for item in diagnostics)
     diagnostics = _shortened(diagnostics)
     if wrong or not isinstance(root, Mapping):
@@ -77,14 +79,14 @@ def _shortened(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     return [*kept, note]
 
 
-def _findings(root: Node, flawed: set[Path], exists: Exists | None) -> list[Finding]:
+def _findings(root: Node, flawed: set[Path], exists: Exists | None, listing: Listing | None) -> list[Finding]:
     version = versions.finding(root)
     if version is not None:
         return [version]
     found = list(safety.expressions(root))
     told = flawed | {finding.path for finding in found}
     found += [finding for finding in schema_check.findings(root) if finding.path not in told]
-    return [*found, *semantics.findings(root, told | {finding.path for finding in found}, exists)]
+    return [*found, *semantics.findings(root, told | {finding.path for finding in found}, exists, listing)]
 
 
 def _from_flaw(source: SourceText, flaw: Flaw) -> Diagnostic:

@@ -67,6 +67,7 @@ RULES: dict[str, tuple[Severity, str]] = {
     "pattern": ("error", "A filter pattern that GitHub does not take, or that can match no file."),
     "never-matches": ("error", "A list of patterns that can select nothing."),
     "pattern-without-effect": ("warning", "A pattern that the others make useless."),
+    "matches-no-file": ("warning", "A pattern of `paths` or `ignore` that matches no file of the repository."),
     "step": ("error", "A step with both or neither of `run` and `uses`, or with keys of the other."),
     "unpinned": ("error", "Somebody else's action or workflow without a full commit SHA."),
     "calls-itself": ("error", "A job that calls the workflow it is in."),

@@ -112,6 +112,19 @@ class Git:
             raise GitError(f"more than {MAX_PATHS:,} files changed")
         return [path.decode("utf-8", "surrogateescape") for path in done.stdout.split(b"\0") if path]
 
+    def files(self) -> list[str]:
+        """Files below `root`: tracked ones, and untracked ones that the repository does not ignore.
+
+        Raises:
+            GitError: this is no work tree, or git failed.
+        """
+        done = self._run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if done.returncode != 0:
+            raise GitError(_cause(done))
+        # An unmerged path is listed once for each stage; a repository inside this one ends with `/`.
+        listed = (path.decode("utf-8", "surrogateescape") for path in done.stdout.split(b"\0") if path)
+        return list(dict.fromkeys(path for path in listed if not path.endswith("/")))
+
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         config = [part for setting in _CONFIG for part in ("-c", setting)]
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rocm_ci_gen.files.listing import walk
 from rocm_ci_gen.scaffold.repository import Repository
 
 MAX_FILES = 100_000
@@ -22,9 +23,6 @@ MAX_BYTES = 256 * 1024 * 1024
 
 # A home folder, a drive, a Windows path, a pytest node, an expression of GitHub's.
 _MORE_THAN_A_PATH = re.compile(r"^~|^[A-Za-z]:|\\|::|\$\{\{")
-_SKIPPED_FOLDERS = frozenset(
-    {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".mypy_cache"}
-)
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def read_tree(root: Path, repository: Repository) -> Tree:
 
     Never follows a symbolic link. A file that vanishes or cannot be read counts as empty.
     """
-    listed = repository.files if repository.files is not None else tuple(_walk(root))
+    listed = repository.files if repository.files is not None else tuple(walk(root, MAX_FILES + 1))
     notes: list[str] = []
     if len(listed) > MAX_FILES:
         notes.append(f"only the first {MAX_FILES:,} of {len(listed):,} files were looked at")
@@ -95,19 +93,6 @@ def _is_file(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except (OSError, ValueError):
         return False
-
-
-def _walk(root: Path) -> Iterator[str]:
-    """Yield the files below `root`, at most one more than `MAX_FILES`, so that the cut is noticed."""
-    count = 0
-    for folder, folders, names in os.walk(root, followlinks=False):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        relative = Path(folder).relative_to(root)
-        for name in sorted(names):
-            yield (relative / name).as_posix()
-            count += 1
-            if count > MAX_FILES:
-                return
 
 
 class _Reader:

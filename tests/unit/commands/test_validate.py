@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,44 @@ def test_colours_are_for_terminals(repository: Path, monkeypatch: pytest.MonkeyP
 def test_a_path_that_no_file_system_takes(repository: Path) -> None:
     (repository / ".rocm-ci.yml").write_text(GOOD.replace("[tests]", f"[{'x' * 5000}]"))
     assert "missing-file" in validate().stdout
+
+
+def with_paths(repository: Path, paths: str) -> None:
+    text = f"version: 1\nrunners: {{cpu: {{labels: ubuntu-latest}}}}\nstages:\n  hipify-check:\n    paths: {paths}\n"
+    (repository / ".rocm-ci.yml").write_text(text)
+
+
+def test_a_pattern_that_matches_no_file(repository: Path) -> None:
+    (repository / "src").mkdir()
+    (repository / "src" / "a.cu").touch()
+    with_paths(repository, "[src]")
+    result = validate()
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith(".rocm-ci.yml:5:13: warning: `src` matches no file of the repository")
+    assert "fix: write `src/**`" in result.stdout
+    assert validate("--strict").exit_code == 2
+    with_paths(repository, "[src/**]")
+    assert validate("--strict").exit_code == 0
+
+
+def test_files_are_the_ones_that_git_would_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+    monkeypatch.chdir(tmp_path)
+    with_paths(tmp_path, "[gen/**, new/**]")
+    for name in ("gen", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.cu").touch()
+    (tmp_path / ".gitignore").write_text("gen/\n")
+    result = validate()
+    assert "`gen/**` matches no file" in result.stdout
+    assert "`new/**`" not in result.stdout
+    subprocess.run(["git", "add", "--force", "gen/a.cu"], check=True)
+    assert "matches no file" not in validate().stdout
+
+
+def test_an_empty_repository_hears_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+    monkeypatch.chdir(tmp_path)
+    with_paths(tmp_path, "[src/**]")
+    assert validate("--strict").exit_code == 0

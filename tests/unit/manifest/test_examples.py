@@ -46,9 +46,9 @@ def test_a_bad_manifest_has_the_diagnostics_beside_it(path: Path) -> None:
 
 def test_every_rule_has_an_example() -> None:
     shown = {item.rule for path in BAD for item in checked_example(path).diagnostics}
-    # No older version exists yet (test_editing.py), and a file cannot say what its repository has (test_semantics.py);
-    # a file with 200 mistakes would teach nothing (test_hostile.py).
-    assert shown | {"older-version", "missing-file", "too-many"} == set(RULES)
+    # No older version exists yet (test_editing.py), and a file cannot say what its repository has (test_semantics.py,
+    # test_unmatched.py); a file with 200 mistakes would teach nothing (test_hostile.py).
+    assert shown | {"older-version", "missing-file", "matches-no-file", "too-many"} == set(RULES)
 
 
 def test_every_expectation_has_its_manifest() -> None:

@@ -22,9 +22,11 @@ from rocm_ci_gen.manifest.semantics import (
     stages,
     steps,
     triggers,
+    unmatched,
 )
 from rocm_ci_gen.manifest.semantics.document import Document
 from rocm_ci_gen.manifest.semantics.named_files import Exists
+from rocm_ci_gen.manifest.semantics.unmatched import Listing
 
 _CHECKS = (
     runners.check,
@@ -39,18 +41,25 @@ _CHECKS = (
 )
 
 
-def findings(root: Node, refused: Iterable[Path], exists: Exists | None = None) -> list[Finding]:
+def findings(
+    root: Node, refused: Iterable[Path], exists: Exists | None = None, listing: Listing | None = None
+) -> list[Finding]:
     """Every finding about a document, in no particular order.
 
     Args:
         root: the document.
         refused: places that are told already; nothing at or below them is looked at again.
         exists: tells whether the repository has a path; without it nobody asks.
+        listing: lists the repository's files; without it no pattern is held against them.
     """
     unsafe = [finding for finding in safety.words(root) if finding.path not in refused]
     doc = Document(root, frozenset(refused) | {finding.path for finding in unsafe})
     missing = named_files.check(doc, exists) if exists is not None else ()
-    return [*unsafe, *chain.from_iterable(check(doc) for check in _CHECKS), *missing]
+    found = [*unsafe, *chain.from_iterable(check(doc) for check in _CHECKS), *missing]
+    if listing is None:
+        return found
+    told = doc.refused | {finding.path for finding in found}
+    return [*found, *unmatched.check(Document(root, told), listing)]
 
 
 def notes(root: Node) -> tuple[str, ...]:

@@ -21,9 +21,7 @@ _MOST_COMPARED = 300
 
 def check(doc: Document) -> Iterator[Finding]:
     """All findings about `paths`, `ignore`, and the branch and tag filters."""
-    lists: list[tuple[Path, bool]] = [(("ignore",), True)]
-    lists += [((*stage.path, "paths"), True) for stage in doc.stages()]
-    lists += [(("jobs", job, "paths"), True) for job in doc.keys("jobs")]
+    lists = [(path, True) for path in file_lists(doc)]
     for event in ("push", "pull_request"):
         lists += [(("triggers", event, key), False) for key in doc.keys("triggers", event)]
     for path, files in lists:
@@ -36,6 +34,12 @@ def check(doc: Document) -> Iterator[Finding]:
                 yield Finding("pattern", place, f"{show(pattern)}: {problem[0]}", fix=problem[1])
         if valid and 0 < len(patterns) <= _MOST_COMPARED and doc.intact(*path):
             yield from _list(path, patterns)
+
+
+def file_lists(doc: Document) -> list[Path]:
+    """Places of the lists whose patterns are for files."""
+    stages = [(*stage.path, "paths") for stage in doc.stages()]
+    return [("ignore",), *stages, *(("jobs", job, "paths") for job in doc.keys("jobs"))]
 
 
 def problem_of(pattern: str) -> tuple[str, str] | None:
