@@ -71,10 +71,13 @@ def _described(options: dict[str, Any]) -> bool:
 
 
 def _offline(options: dict[str, Any]) -> None:
+    from dataclasses import replace
+
     from rocm_ci_gen.plan.decide import decide
     from rocm_ci_gen.plan.git import Git
     from rocm_ci_gen.plan.offline import Request, answer, check_event_name
     from rocm_ci_gen.plan.place import Place
+    from rocm_ci_gen.plan.standing import notice
 
     check_event_name(options["event"])
     place = Place.find(Path.cwd(), options["manifest"])
@@ -91,7 +94,11 @@ def _offline(options: dict[str, Any]) -> None:
         payload=options["payload"],
     )
     event, changes = answer(manifest, request, Git(place.root))
-    _print(decide(manifest, event, changes, own_files=place.own_files()), as_json=options["as_json"])
+    plan = decide(manifest, event, changes, own_files=place.own_files())
+    about_workflow = notice(place, manifest)
+    if about_workflow is not None:
+        plan = replace(plan, notices=(*plan.notices, about_workflow))
+    _print(plan, as_json=options["as_json"])
 
 
 def _print(plan: Plan, *, as_json: bool) -> None:

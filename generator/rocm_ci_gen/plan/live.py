@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rocm_ci.runner.annotations import Annotation, Level
 from rocm_ci.runner.errors import Code, UsageError
 from rocm_ci.runner.stage import Outcome
-from rocm_ci_gen.files import FileDiff, drift
+from rocm_ci_gen.files import FileDiff
 from rocm_ci_gen.manifest import ManifestError
 from rocm_ci_gen.manifest.model import Manifest
 from rocm_ci_gen.plan.collect import collect
@@ -23,9 +23,9 @@ from rocm_ci_gen.plan.git import Git
 from rocm_ci_gen.plan.github import Api
 from rocm_ci_gen.plan.model import Plan, first_few
 from rocm_ci_gen.plan.place import Place
+from rocm_ci_gen.plan.standing import drift_of
 from rocm_ci_gen.plan.text import markdown, text
 from rocm_ci_gen.plan.triggers import is_mirror
-from rocm_ci_gen.workflow import render_for
 
 _DIFF_LINES = 400
 
@@ -52,12 +52,6 @@ def make_plan(place: Place, manifest: Manifest, environ: Mapping[str, str], toke
     api = Api.from_environ(environ, event.repository, token) if event.repository else None
     changes = collect(event, Git(place.root, environ), api=api, mirror=is_mirror(manifest, event))
     return decide(manifest, event, changes, own_files=place.own_files())
-
-
-def drift_of(place: Place, manifest: Manifest) -> list[FileDiff]:
-    """Generated files that are not what the manifest asks for. Pins that were raised in the workflow are no drift."""
-    wanted = render_for(manifest, root=place.root, manifest_name=place.manifest_name)
-    return drift(place.root, wanted)
 
 
 def _outcome(plan: Plan, drifted: Sequence[FileDiff]) -> Outcome:
