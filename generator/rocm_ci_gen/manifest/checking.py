@@ -27,7 +27,8 @@ _LONGEST = 1000
 class Checked:
     """Result of `check`. `manifest` is None where there is at least one error; diagnostics are in file order.
 
-    `notes` say what the manifest relies on and cannot see: what a Kubernetes pool has to provide.
+    `notes` say what the manifest relies on and cannot see: what a Kubernetes pool has to provide, and which of its
+    stages this release does not have yet.
     """
 
     manifest: Manifest | None

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from rocm_ci.availability import AVAILABLE_STAGES
 from rocm_ci_gen.files import LIST_PATH
 from rocm_ci_gen.filter_patterns import PatternLists
 from rocm_ci_gen.manifest.hosted import is_self_hosted
 from rocm_ci_gen.manifest.model import Manifest, RefFilter, Runner, Stage, UserJob
+from rocm_ci_gen.manifest.resolve import PROBE
 from rocm_ci_gen.plan.changes import Changes, printable_path
 from rocm_ci_gen.plan.concurrency import adds_label, concurrency, is_other_label
 from rocm_ci_gen.plan.event import Event, full_id
@@ -29,7 +31,14 @@ _PATH_LIMIT = 120
 _RUNS_ALL = {"schedule": "a scheduled run runs everything", "workflow_dispatch": "a manual run runs everything"}
 
 
-def decide(manifest: Manifest, event: Event, changes: Changes, *, own_files: Collection[str] = OWN_FILES) -> Plan:
+def decide(
+    manifest: Manifest,
+    event: Event,
+    changes: Changes,
+    *,
+    own_files: Collection[str] = OWN_FILES,
+    available: Collection[str] = AVAILABLE_STAGES,
+) -> Plan:
     """Say which jobs run, and why or why not.
 
     Args:
@@ -37,6 +46,7 @@ def decide(manifest: Manifest, event: Event, changes: Changes, *, own_files: Col
         event: what happened.
         changes: the changed files, or why they are not known.
         own_files: the CI's own files: manifest, workflow and whatever else is generated.
+        available: stages that this release really has.
 
     Raises:
         PatternError: a pattern of the manifest is not valid.
@@ -69,7 +79,7 @@ def decide(manifest: Manifest, event: Event, changes: Changes, *, own_files: Col
         jobs=decided,
         unowned=tuple(map(printable_path, files.unowned)) if triggered and not doubt else (),
         forks_withheld=manifest.forks.withheld,
-        notices=tuple(_notices(manifest, event, decided)),
+        notices=tuple(_notices(manifest, event, decided, available)),
         doubt=doubt if triggered else None,
     )
 
@@ -225,7 +235,7 @@ def _withhold(manifest: Manifest, event: Event, wish: _Wish) -> Job:
     return replace(job, run=False, withheld=True, reason=f"{cause} (needed: {wish.reason})")
 
 
-def _notices(manifest: Manifest, event: Event, jobs: Sequence[Job]) -> Iterator[str]:
+def _notices(manifest: Manifest, event: Event, jobs: Sequence[Job], available: Collection[str]) -> Iterator[str]:
     if event.counts_as_fork:
         if event.fork is None:
             yield "The payload does not say where the code comes from, so it counts as a fork's."
@@ -234,6 +244,7 @@ def _notices(manifest: Manifest, event: Event, jobs: Sequence[Job]) -> Iterator[
                 f"The runner cpu ({', '.join(_labels(manifest.cpu))}) is self-hosted: plan and gate run there "
                 "before any policy can say no. Use a GitHub-hosted runner for cpu."
             )
+    yield from _absent(manifest, jobs, available)
     withheld = [job.name for job in jobs if job.withheld]
     if withheld:
         yield f"Withheld from a fork ({manifest.forks.policy}): {first_few(withheld, 5)}. Nothing of it was verified."
@@ -249,6 +260,15 @@ def _notices(manifest: Manifest, event: Event, jobs: Sequence[Job]) -> Iterator[
         yield "The pushed branch is not known, so the filters of triggers.push were not checked (--ref)."
     if event.name == "pull_request" and event.base_branch is None and triggers.pull_request not in (None, RefFilter()):
         yield "The name of the base branch is not known, so the filters of triggers.pull_request were not checked."
+
+
+def _absent(manifest: Manifest, jobs: Sequence[Job], available: Collection[str]) -> Iterator[str]:
+    for job in jobs:
+        if job.run and job.kind == "stage" and job.name not in available:
+            yield f"{job.name} is not available in this version of rocm-ci: the job will be red"
+    wrapped = [job.name for job in jobs if job.run and job.gpu]
+    if manifest.probe is not None and wrapped and PROBE not in available:
+        yield f"{PROBE} is not available in this version of rocm-ci: {first_few(wrapped, 5)} will be red"
 
 
 def _labels(runner: Runner) -> Sequence[str]:

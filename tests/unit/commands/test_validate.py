@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 import rocm_ci_gen.cli
 
 GOOD = "version: 1\nrunners: {gpu: {labels: [self-hosted, gpu]}}\nstages: {kernel-tests: {tests: [tests]}}\n"
+ABSENT = "note: kernel-tests is not available in this version of rocm-ci: the job will be red\n"
 
 
 @pytest.fixture
@@ -31,14 +32,14 @@ def validate(*arguments: str, color: bool = False) -> Result:
 
 def test_a_valid_manifest(repository: Path) -> None:
     result = validate()
-    assert (result.exit_code, result.stdout, result.stderr) == (0, ".rocm-ci.yml: valid\n", "")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, f".rocm-ci.yml: valid\n{ABSENT}", "")
 
 
 def test_it_is_found_from_below(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repository / "tests")
     result = validate()
     assert result.exit_code == 0
-    assert result.stdout == f"{repository / '.rocm-ci.yml'}: valid\n"
+    assert result.stdout == f"{repository / '.rocm-ci.yml'}: valid\n{ABSENT}"
 
 
 def test_every_error_in_one_run(repository: Path) -> None:
@@ -61,8 +62,15 @@ def test_warnings_count_only_when_strict(repository: Path) -> None:
     result = validate()
     assert result.exit_code == 0
     assert "warning: `gone` is not in the repository [missing-file]" in result.stdout
-    assert result.stdout.endswith(".rocm-ci.yml: valid (1 warning)\n")
+    assert result.stdout.endswith(f".rocm-ci.yml: valid (1 warning)\n{ABSENT}")
     assert validate("--strict").exit_code == 2
+
+
+def test_stages_that_this_version_cannot_run_are_no_mistake(repository: Path) -> None:
+    assert validate("--strict").exit_code == 0
+    assert json.loads(validate("--format", "json").stdout)["notes"] == [ABSENT.removeprefix("note: ").rstrip()]
+    (repository / ".rocm-ci.yml").write_text(GOOD.replace("kernel-tests: {tests: [tests]}", "hipify-check: "))
+    assert "note:" not in validate().stdout
 
 
 def test_json(repository: Path) -> None:
@@ -97,7 +105,7 @@ def test_a_named_manifest(repository: Path) -> None:
     other = repository / "other" / "ci.yml"
     other.parent.mkdir()
     other.write_text(GOOD)
-    assert validate("--manifest", "other/ci.yml").stdout == "other/ci.yml: valid\n"
+    assert validate("--manifest", "other/ci.yml").stdout == f"other/ci.yml: valid\n{ABSENT}"
 
 
 def test_no_manifest(repository: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from rocm_ci.availability import AVAILABLE_STAGES
 from rocm_ci_gen.manifest import schema
 from rocm_ci_gen.manifest.phrases import takes
 from rocm_ci_gen.manifest.validator import anchored, validator
@@ -85,3 +86,8 @@ def test_a_key_that_the_schema_does_not_have() -> None:
     assert schema.at(("nothing", "below", 0)) is None
     with pytest.raises(KeyError, match=r"runners\.a\.labels"):
         schema.default("runners", "a", "labels")
+
+
+def test_the_example_of_stages_is_one_that_this_release_runs() -> None:
+    example = schema.load_schema()["properties"]["stages"]["examples"][0]
+    assert set(example) <= AVAILABLE_STAGES

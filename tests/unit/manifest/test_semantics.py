@@ -73,7 +73,8 @@ def test_pools_are_told_what_they_must_provide() -> None:
     text = f"version: 1\n{runners}container: {{image: 'a/rocm:1'}}\nstages: {{kernel-tests: }}\n"
     checked = check(text.encode(), "m")
     assert checked.diagnostics == ()
-    (note,) = checked.notes
+    (absent, note) = checked.notes
+    assert absent.startswith("kernel-tests is not available")
     assert "`arc`" in note
     assert "amd.com/gpu: 4" in note
     assert "supplementalGroups" in note

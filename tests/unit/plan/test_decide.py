@@ -192,6 +192,20 @@ def test_an_event_that_the_manifest_does_not_ask_for(manifest: Manifest) -> None
     assert set(reasons(plan).values()) == {reason}
 
 
+def test_stages_that_this_version_cannot_run_are_told_where_they_run(manifest: Manifest) -> None:
+    def told(path: str, *available: str) -> list[str]:
+        notices = decide(probed, PULL, changed(path), available=available).notices
+        return [notice for notice in notices if "is not available" in notice]
+
+    probed = replace(manifest, probe={})
+    red = "kernel-tests is not available in this version of rocm-ci: the job will be red"
+    assert told("src/a.cu", "hipify-check", "vram-probe") == [red]
+    wrapped = "vram-probe is not available in this version of rocm-ci: kernel-tests will be red"
+    assert told("src/a.cu", "hipify-check", "kernel-tests") == [wrapped]
+    assert told("src/a.cu", "hipify-check", "kernel-tests", "vram-probe") == []
+    assert told("README.md") == []
+
+
 @pytest.mark.parametrize("name", ["push", "pull_request"])
 def test_filters_that_could_not_be_checked_are_told(make: Make, name: str) -> None:
     event = Event(name, base="a" * 40, head="b" * 40)

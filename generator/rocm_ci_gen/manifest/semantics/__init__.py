@@ -11,6 +11,7 @@ from itertools import chain
 from rocm_ci_gen.manifest.findings import Finding, Path
 from rocm_ci_gen.manifest.nodes import Node
 from rocm_ci_gen.manifest.semantics import (
+    availability,
     container,
     environment,
     filters,
@@ -63,5 +64,6 @@ def findings(
 
 
 def notes(root: Node) -> tuple[str, ...]:
-    """What a valid document relies on outside of itself, where no finding says it."""
-    return tuple(kubernetes.notes(Document(root)))
+    """What a valid document relies on outside of itself, or this release does not have, where no finding says it."""
+    doc = Document(root)
+    return (*availability.notes(doc), *kubernetes.notes(doc))
