@@ -124,6 +124,10 @@ def _line(file: FileConversion) -> str:
 def _totals(result: ConvertResult) -> str:
     total = counts(result)
     left = ", ".join(f"{total[f'left_{verdict}']:,} {verdict}" for verdict in VERDICTS[:3])
+    # Only the sources are converted, so this is what a person finds in the copied ones.
+    copied = sum(file.left.get("convertible", 0) for file in result.files if file.status == "copied")
+    if copied:
+        left += f" ({copied:,} of these in build files and scripts, which are not converted)"
     where = f"into {result.out}" if result.out else "in place"
     tool = "" if result.tool == "built-in" else f" with {result.tool}"
     done = f"{plural(total['files_converted'], 'files')} converted {where}{tool}"

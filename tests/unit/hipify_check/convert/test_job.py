@@ -88,6 +88,7 @@ def test_a_tree_is_converted_beside_and_the_sources_stay(write):
     assert json.loads(json.dumps(result.report))["files"][1]["path"] == "src/a.cu"
     assert "left: 1 manual" in result.text
     assert "| src/a.cu | 0 | 1 |" in result.summary
+    assert "1 convertible (1 of these in build files and scripts" in result.text
 
 
 def test_what_is_left_is_what_the_check_finds_in_the_converted_tree(write):
