@@ -67,7 +67,11 @@ def main(argv: Sequence[str]) -> int:
         return say_usage(argv, root)
 
     from rocm_ci.runner.errors import InfraError, RocmCiError
+    from rocm_ci.runner.foreign import forget_record
 
+    if stage != "verdict":
+        # Whatever becomes of this run, its second step must not take an older one's record for its.
+        forget_record(stage)
     try:
         provide(NEEDS.get(stage, ("click",)))
         return dispatch(stage, argv, root)
@@ -131,10 +135,9 @@ def drop_other_inputs(stage: str) -> None:
 
 def run_generator(stage: str) -> int:
     """Run `rocm-ci-gen plan` or `run` and see to it that the second step finds a record."""
-    from rocm_ci.runner.foreign import forget_record, keep_exit_code
+    from rocm_ci.runner.foreign import keep_exit_code
     from rocm_ci_gen import cli
 
-    forget_record(stage)
     try:
         code = as_code(cli.main.main(args=[stage], prog_name="rocm-ci-gen"))
     except SystemExit as stop:

@@ -9,3 +9,6 @@ from __future__ import annotations
 
 AVAILABLE_STAGES: frozenset[str] = frozenset({"hipify-check"})
 """Names of stages, as in the manifest."""
+
+AVAILABLE_COMMANDS = AVAILABLE_STAGES | {"gate", "verdict"}
+"""Subcommands of `rocm-ci` that do something; setup-rocm-container is one that is no stage."""

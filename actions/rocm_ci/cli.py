@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from rocm_ci import __version__
+from rocm_ci.availability import AVAILABLE_COMMANDS
 from rocm_ci.command_group import CommandGroup, LazyCommand, print_error
 from rocm_ci.runner.errors import Code, InfraError, RocmCiError, UsageError
 
@@ -41,7 +42,7 @@ NOT_BUILT = {
 _EPILOG = """\b
 Examples:
   rocm-ci hipify-check src                       which CUDA calls can HIP not serve?
-  rocm-ci kernel-tests tests/unit --device all   the kernel tests on every GPU
+  rocm-ci hipify-check --explain HIP101          what a rule means
 
 \b
 Exit codes: 0 passed, 1 the code under test failed, 2 wrong use, 3 the node or its environment
@@ -81,10 +82,13 @@ class StageGroup(CommandGroup):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the subcommands, then the names that this version does not have."""
-        super().format_commands(ctx, formatter)
-        with formatter.section("Not available in this version"):
-            formatter.write_dl(list(NOT_BUILT.items()))
+        """List the subcommands, then those that this version does not have."""
+        del ctx
+        absent = {name: entry.short_help for name, entry in COMMANDS.items() if name not in AVAILABLE_COMMANDS}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help) for name, entry in COMMANDS.items() if name not in absent])
+        with formatter.section("Not available in this version (exit code 2)"):
+            formatter.write_dl([*absent.items(), *NOT_BUILT.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the subcommand; `main` handles its errors, for it knows the command line."""
@@ -106,6 +110,11 @@ class StageGroup(CommandGroup):
         return code
 
     def _run(self, words: list[str], prog_name: str, complete_var: str | None, extra: dict[str, Any]) -> int:
+        if words and words[0] in STAGES:
+            # Whatever becomes of this run, `verdict` must not take an older one's record for its.
+            from rocm_ci.runner.foreign import forget_record
+
+            forget_record(words[0])
         try:
             result = super().main(words, prog_name, complete_var, standalone_mode=False, **extra)
         except click.ClickException as error:

@@ -193,7 +193,7 @@ def test_a_stage_that_is_not_built_is_wrong_use_with_a_report(stage: str, tmp_pa
     assert result.exit_code == 2
     assert f"{stage} is not available in this version of rocm-ci ({__version__})" in result.output
     assert "this is not a pass" in result.output
-    assert "remove the stage" in result.output
+    assert "out of the manifest" in result.output
     report = json.loads((tmp_path / "r.json").read_text())
     assert (report["result"], report["code"], report["executed"]) == ("", 2, 0)
     assert rocm_ci_run("verdict", stage, RUNNER_TEMP=str(tmp_path)).exit_code == 2
@@ -283,3 +283,13 @@ def test_results_that_cannot_be_printed_are_infra(tmp_path: Path) -> None:
         assert done.returncode == 3, done.stderr
         assert "no space left" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_never_started_leaves_no_older_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    record = tmp_path / "rocm-ci" / "hipify-check.record.json"
+    record.parent.mkdir()
+    record.write_text("an earlier run")
+    result = CliRunner().invoke(rocm_ci.cli.main, ["hipify-check", "src", "--nonsense"])
+    assert result.exit_code == 2
+    assert not record.exists()

@@ -8,7 +8,7 @@ from rocm_ci.runner import verdict as verdict_step
 from rocm_ci.runner.options import CONTEXT_SETTINGS
 
 EPILOG = """\b
-Example (a GitLab job's after_script):
+Example (a GitLab job's after_script; the job sets RUNNER_TEMP: $CI_PROJECT_DIR/.rocm-ci-temp):
   rocm-ci verdict kernel-tests
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ class RunnerEnv:
     Attributes:
         on_github: a GitHub Actions runner, or one that speaks its protocol, reads our output.
         deferred: the step `verdict` decides, so the check step exits 0 once its record is written.
-        directory: where reports and records are kept: `$RUNNER_TEMP/rocm-ci`, else a private folder of this user.
+        directory: where reports and records are kept: `$RUNNER_TEMP/rocm-ci`, else a private folder of this user
+            for the working folder.
         private: `directory` lies in a shared temporary folder, so its owner and mode have to be checked.
         output_file: `$GITHUB_OUTPUT`.
         summary_file: `$GITHUB_STEP_SUMMARY`.
@@ -51,7 +53,8 @@ class RunnerEnv:
         if runner_temp:
             directory = Path(runner_temp) / "rocm-ci"
         else:
-            directory = Path(environ.get("TMPDIR") or "/tmp") / f"rocm-ci-{os.getuid()}"  # noqa: S108 - see files.py
+            # One for each working folder: two checkouts of one user must not share records and reports.
+            directory = Path(environ.get("TMPDIR") or "/tmp") / f"rocm-ci-{os.getuid()}-{_here()}"  # noqa: S108 - files.py
         hidden = {*own_inputs, VERDICT_VARIABLE}
         return cls(
             on_github=environ.get("GITHUB_ACTIONS") == "true",
@@ -72,6 +75,14 @@ class RunnerEnv:
     def report_path(self, stage: str) -> Path:
         """The stage's report where the user names no other place."""
         return self.directory / f"{stage}.json"
+
+
+def _here() -> str:
+    try:
+        folder = str(Path.cwd())
+    except OSError:  # it was removed
+        folder = ""
+    return hashlib.sha256(folder.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def _path(value: str | None) -> Path | None:

@@ -28,7 +28,9 @@ def run_unavailable(stage: str, report: Path | None) -> int:
 
     def check(_: StageContext) -> NoReturn:
         raise not_available(
-            stage, f"remove the stage {stage} from the manifest or the workflow until a release of rocm-ci has it"
+            stage,
+            "take the GPU stages (kernel-tests, sglang-regression, vram-probe) out of the manifest until a release has "
+            "them, then `rocm-ci-gen render`",
         )
 
     return run_stage(stage, check, report=report)

@@ -27,6 +27,9 @@ from rocm_ci.runner.record import BadRecordError, Record, read
 
 _RUN_AGAIN = "run the job again; if it happens again, the step's log and the node's dmesg say why"
 
+_NO_JOB = "RUNNER_TEMP is not set, so there is no job whose record could be read"
+_SET_TEMP = "set RUNNER_TEMP to a folder of this job alone, for the check and for verdict"
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -91,6 +94,10 @@ def verdict(
     """
     env = RunnerEnv.from_environ(os.environ if environ is None else environ)
     console = Console(Redactor(env.variables), on_github=env.on_github)
+    if env.private:
+        # The record could be that of a check that somebody runs in another terminal right now.
+        say_verdict(console, stage, Code.INFRA, _NO_JOB, _SET_TEMP, annotate=False)
+        return int(Code.INFRA)
     path = env.record_path(stage)
     record, problem = _read(path, stage)
     if record is not None and record.state == "running":

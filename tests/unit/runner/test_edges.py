@@ -40,8 +40,19 @@ def test_a_laptop_has_a_private_folder(tmp_path: Path) -> None:
     environ = {"TMPDIR": str(tmp_path), "GITHUB_ACTIONS": "1", "RUNNER_TEMP": "", "GITHUB_OUTPUT": ""}
     env = RunnerEnv.from_environ(environ)
     assert (env.on_github, env.deferred, env.private) == (False, False, True)
-    assert env.directory == tmp_path / f"rocm-ci-{os.getuid()}"
+    assert env.directory.parent == tmp_path
+    assert env.directory.name.startswith(f"rocm-ci-{os.getuid()}-")
     assert env.output_file is None
+
+
+def test_two_checkouts_of_one_user_share_no_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    seen = set()
+    for folder in folders:
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        seen.add(RunnerEnv.from_environ({"TMPDIR": str(tmp_path)}).directory)
+    assert len(seen) == 2
 
 
 def test_commands_see_the_jobs_environment_and_not_our_inputs() -> None:

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rocm_ci.runner.ending import Grace, Group
+from rocm_ci.runner.environ import RunnerEnv
 from rocm_ci.runner.errors import Code
 from rocm_ci.runner.foreign import forget_record, keep_exit_code
 from rocm_ci.runner.procfs import start_time
@@ -213,3 +215,16 @@ def test_a_record_of_the_command_itself_stands(environ: dict[str, str]) -> None:
 def test_a_record_that_cannot_be_written_fails_the_first_step(environ: dict[str, str]) -> None:
     deferred = {**environ, "ROCM_CI_VERDICT": "deferred", "RUNNER_TEMP": "/dev/null/x"}
     assert keep_exit_code("plan", 0, environ=deferred) == 3
+
+
+def test_without_a_job_nothing_is_read_and_nobody_is_ended(tmp_path: Path) -> None:
+    environ = {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
+        env = RunnerEnv.from_environ(environ)
+        env.directory.mkdir(mode=0o700)
+        record = replace(Record.of_this_process("demo"), pid=other.pid, pid_started=start_time(other.pid))
+        RecordFile(env.record_path("demo"), record).write()
+        assert verdict("demo", environ=environ) == int(Code.INFRA)
+        assert other.poll() is None
+        other.kill()
+    assert env.record_path("demo").exists()
