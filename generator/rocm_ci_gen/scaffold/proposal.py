@@ -62,12 +62,16 @@ class GpuRunner:
 
 @dataclass(frozen=True)
 class Hipify:
-    """The stage hipify-check. `source` (".",) stands for the whole repository."""
+    """The stage hipify-check. `source` (".",) stands for the whole repository.
+
+    `perhaps` is what a name alone says, so that it is looked at until somebody who knows leaves it out.
+    """
 
     source: Choice[tuple[str, ...]]
     mode: Choice[str]
     exclude: Choice[tuple[str, ...]]
     paths: tuple[str, ...]
+    perhaps: Choice[tuple[str, ...]] = Choice((), "")
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,8 @@ class Proposal:
         ]
         if self.hipify.exclude.value:
             rows.append(("exclude", ", ".join(self.hipify.exclude.value), self.hipify.exclude.reason))
+        if self.hipify.perhaps.value:
+            rows.append(("not excluded", ", ".join(self.hipify.perhaps.value), self.hipify.perhaps.reason))
         rows.append(("tests", ", ".join(self.tests.tests.value) or "none", self.tests.tests.reason))
         rows.append(("requirements", self.requirements.value, self.requirements.reason))
         if self.serving is not None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from rocm_ci_gen.scaffold import folders, not_for_amd
 from rocm_ci_gen.scaffold.facts import Facts
 from rocm_ci_gen.scaffold.folders import Role, role
+from rocm_ci_gen.scaffold.halves import cuda_halves, other_halves
 from rocm_ci_gen.scaffold.proposal import Answers, Choice, Hipify, KernelTests, Serving
 from rocm_ci_gen.scaffold.sources import Mark
 
@@ -22,9 +23,9 @@ def propose_hipify(facts: Facts) -> Hipify:
     """Where the GPU code is, and whether the build hipifies it."""
     source = _source(facts)
     mode = _mode(facts)
-    exclude = _exclude(facts, source.value)
+    exclude, perhaps = _exclude(facts, source.value)
     paths = () if source.value == (".",) else patterns(source.value)
-    return Hipify(replace(source, value=arguments(source.value)), mode, exclude, paths)
+    return Hipify(replace(source, value=arguments(source.value)), mode, exclude, paths, perhaps)
 
 
 def propose_tests(facts: Facts) -> KernelTests:
@@ -112,13 +113,8 @@ def _source(facts: Facts) -> Choice[tuple[str, ...]]:
     code = _code(facts, Role.PRODUCT) or _code(facts, Role.EXAMPLES, Role.BENCHMARKS) or _code(facts, Role.TESTS)
     if not code:
         return Choice((".",), "no CUDA, HIP, Triton or TileLang source found: the whole repository is looked at")
-    everywhere = folders.top_folders(code)
-    code = tuple(path for path in code if not _nvidia(path)) or code
     told = _told(facts, code)
     tops = folders.top_folders(code)
-    left_out = [top for top in everywhere if top not in tops]
-    if left_out:
-        told += f"; without {', '.join(left_out)}, which only NVIDIA compiles by its name"
     if "." in tops:
         at_root = tuple(path for path in code if "/" not in path)
         entries = (*(top for top in tops if top != "."), *at_root)
@@ -154,7 +150,7 @@ def _mode(facts: Facts) -> Choice[str]:
 
     cuda, hip = own(Mark.CUDA), own(Mark.HIP)
     hip_build = own(Mark.HIP_BUILD)
-    twins = not_for_amd.matching(not_for_amd.cuda_halves(facts.paths), cuda)
+    twins = not_for_amd.matching([half.glob for half in cuda_halves(facts.paths) if half.sure], cuda)
     if twins and len(twins) * 2 >= len(cuda):
         return Choice("native", f"CUDA and HIP side by side ({_shortest(twins)}): the HIP half is ported by hand")
     for mark, text in (
@@ -179,31 +175,49 @@ def _shortest(paths: Iterable[str]) -> str:
     return min(paths, key=lambda path: (path.count("/"), path))
 
 
-def _exclude(facts: Facts, source: tuple[str, ...]) -> Choice[tuple[str, ...]]:
+def _exclude(facts: Facts, source: tuple[str, ...]) -> tuple[Choice[tuple[str, ...]], Choice[tuple[str, ...]]]:
+    """What is left out, and what may be left out by somebody who knows.
+
+    Only what is proved is left out: a wrong exclusion hides code from every later run, and the run is green.
+    """
     inside = [path for path in facts.paths if source == (".",) or _below(path, source)]
     code = [path for path in facts.having(*_GPU_CODE) if source == (".",) or _below(path, source)]
-    named_folders = [f"{folder}/**" for folder in not_for_amd.nvidia_folders(inside)]
-    groups = (
-        ("code of others", [f"{folder}/**" for folder in folders.vendored_folders(code)]),
-        ("the CUDA half beside a HIP half", not_for_amd.cuda_halves(inside)),
-        ("other models beside a HIP half", not_for_amd.other_halves(inside, facts.having(Mark.CUDA))),
-        ("NVIDIA only by its name", named_folders),
-        ("named after an NVIDIA architecture", not_for_amd.arch_globs(inside, named_folders)),
-    )
+    cuda = [path for path in facts.having(Mark.CUDA) if path in set(code)]
+    halves = [*cuda_halves(inside), *other_halves(inside, cuda)]
+    vendored = [f"{folder}/**" for folder in folders.vendored_folders(code)]
     globs: list[str] = []
-    reasons = []
-    for reason, found in groups:
-        fresh = [glob for glob in _outermost(found) if glob not in globs and _adds(glob, globs)]
-        # Never so much that nothing of the GPU code is left.
-        if fresh and len(not_for_amd.matching([*globs, *fresh], code)) < len(code):
-            globs += fresh[:_MOST_EXCLUDES]
-            reasons.append(reason)
-    return Choice(arguments(globs), "; ".join(reasons) or "nothing to leave out")
+    reasons: dict[str, None] = {}
+    doubtful: list[tuple[str, str]] = []
+    proved = [(glob, "code of others") for glob in vendored] + [(half.glob, half.why) for half in halves if half.sure]
+    for glob, reason in _outermost(proved):
+        if not _adds(glob, globs):
+            continue
+        left = [path for path in code if path not in set(not_for_amd.matching([*globs, glob], code))]
+        # Never so much that no CUDA is left, unless its HIP half is looked at.
+        if not left or (reason == "code of others" and cuda and not set(left) & set(cuda)):
+            doubtful.append((glob, f"{reason}, but then no {'CUDA' if cuda else 'GPU code'} is looked at"))
+        elif len(globs) < _MOST_EXCLUDES:
+            globs.append(glob)
+            reasons[reason] = None
+    named = [f"{folder}/**" for folder in not_for_amd.nvidia_folders(inside)]
+    doubtful += [(half.glob, half.why) for half in halves if not half.sure]
+    doubtful += [(glob, "its name says NVIDIA") for glob in named]
+    doubtful += [(glob, "named after an NVIDIA architecture") for glob in not_for_amd.arch_globs(inside, named)]
+    perhaps = [(glob, reason) for glob, reason in _outermost(doubtful) if _adds(glob, globs)][:_MOST_EXCLUDES]
+    return (
+        Choice(arguments(globs), "; ".join(reasons) or "nothing to leave out"),
+        Choice(arguments(glob for glob, _ in perhaps), "; ".join(f"{glob}: {reason}" for glob, reason in perhaps)),
+    )
 
 
-def _outermost(globs: Sequence[str]) -> list[str]:
-    """Without those below another."""
-    return [glob for glob in globs if not any(other != glob and _within(glob, other) for other in globs)]
+def _outermost(globs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Each glob once, with its reason, without those below another."""
+    once = dict(reversed(globs))
+    return [
+        (glob, once[glob])
+        for glob in dict.fromkeys(glob for glob, _ in globs)
+        if not any(other != glob and _within(glob, other) for other in once)
+    ]
 
 
 def _adds(glob: str, globs: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from rocm_ci_gen.scaffold.manifest_text import comment, manifest_text, sequence
 from rocm_ci_gen.scaffold.proposal import STAGES, Answers
 from rocm_ci_gen.scaffold.propose import propose
 from rocm_ci_gen.scaffold.tree import usable
-from support.scaffold_trees import CUDA, CUDA_EXTENSION, GPU_TEST, HIP_PROJECT, TRITON, TRITON_PROJECT, tree
+from support.scaffold_trees import CUDA, CUDA_EXTENSION, GPU_TEST, HIP, HIP_PROJECT, TRITON, TRITON_PROJECT, tree
 
 ONLY_HIPIFY = frozenset({"hipify-check"})
 PROJECTS = {
@@ -165,3 +165,13 @@ def test_no_template_is_left_behind() -> None:
     assert (Path(str(template_root())) / "scaffold" / "rocm-ci.yml.j2").is_file()
     assert "{{" not in text_for(CUDA_EXTENSION)
     assert "{%" not in text_for(CUDA_EXTENSION)
+
+
+def test_what_may_be_left_out_is_a_comment_that_can_replace_the_line_above() -> None:
+    files = {"src/third_party/x.cu": CUDA, "src/a.cu": CUDA, "src/cuda/k.cu": CUDA, "src/hip/other.hip": HIP}
+    text = text_for(files)
+    assert valid(text).stages[0].options["exclude"] == "src/third_party/**"
+    assert "src/hip is beside it" in " ".join(text.replace("#", " ").split())
+    lines = [line for line in text.splitlines() if not line.startswith("    exclude:")]
+    switched = [line.replace("    # exclude:", "    exclude:") for line in lines]
+    assert valid("\n".join(switched) + "\n").stages[0].options["exclude"] == "src/third_party/**\nsrc/cuda/**"

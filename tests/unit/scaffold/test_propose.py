@@ -54,22 +54,32 @@ def test_python_kernels_are_native() -> None:
     assert hipify.source.reason == "1 Triton file"
 
 
-def test_a_folder_that_only_nvidia_compiles_is_left_out_and_told() -> None:
+def test_a_folder_named_after_nvidia_is_looked_at_and_told() -> None:
     files = {"hopper/a.cu": CUDA, "hopper/test_a.py": GPU_TEST, "pkg/k.py": TRITON, "tests/test_k.py": GPU_TEST}
     proposal = proposed(files)
-    assert proposal.hipify.source.value == ("pkg",)
-    assert "hopper" in proposal.hipify.source.reason
+    # The name proves nothing, and what is left out wrongly is never looked at again.
+    assert proposal.hipify.source.value == ("hopper", "pkg")
+    assert proposal.hipify.exclude.value == ()
+    assert proposal.hipify.perhaps.value == ("hopper/**",)
+    assert proposal.hipify.perhaps.reason == "hopper/**: its name says NVIDIA"
     assert proposal.hipify.mode.value == "native"
     assert proposal.tests.tests.value == ("tests",)
-    # Where it is all there is, it is not left out.
-    assert proposed({"hopper/a.cu": CUDA}).hipify.source.value == ("hopper",)
+    assert ("not excluded", "hopper/**", "hopper/**: its name says NVIDIA") in proposal.reasons()
 
 
-def test_what_only_nvidia_compiles_is_excluded_inside_a_source_too() -> None:
+def test_what_a_name_alone_says_is_only_suggested() -> None:
     files = {"pkg/k.py": TRITON, "pkg/cutedsl/a.py": "", "pkg/gemm_sm90.py": "", "pkg/third_party/b.py": TRITON}
-    exclude = proposed(files).hipify.exclude
-    assert exclude.value == ("pkg/third_party/**", "pkg/cutedsl/**", "*_sm[0-9]*")
-    assert exclude.reason == "code of others; NVIDIA only by its name; named after an NVIDIA architecture"
+    hipify = proposed(files).hipify
+    assert hipify.exclude.value == ("pkg/third_party/**",)
+    assert hipify.exclude.reason == "code of others"
+    assert hipify.perhaps.value == ("pkg/cutedsl/**", "*_sm[0-9]*")
+
+
+def test_cuda_beside_an_unrelated_hip_folder_is_looked_at() -> None:
+    hipify = proposed({"src/cuda/gemm.cu": CUDA, "src/cuda/softmax.cu": CUDA, "src/hip/util.hip": HIP}).hipify
+    assert (hipify.source.value, hipify.exclude.value) == (("src",), ())
+    assert hipify.perhaps.value == ("src/cuda/**",)
+    assert hipify.perhaps.reason == ("src/cuda/**: src/hip is beside it, but without a counterpart there: 2 of 2 files")
 
 
 def test_never_everything_is_excluded() -> None:
@@ -77,10 +87,19 @@ def test_never_everything_is_excluded() -> None:
     assert proposed({"hopper/cute/a.cu": CUDA}).hipify.exclude.value == ()
 
 
+def test_vendored_cuda_is_looked_at_where_there_is_no_other() -> None:
+    hipify = proposed({"pkg/k.py": TRITON, "pkg/third_party/a.cu": CUDA}).hipify
+    assert hipify.exclude.value == ()
+    assert hipify.perhaps.reason == "pkg/third_party/**: code of others, but then no CUDA is looked at"
+
+
 def test_a_half_for_amd_beside_the_cuda_one() -> None:
     files = {"setup.py": "CUDAExtension()\n", "csrc/fa/a.cu": CUDA, "csrc/fa_ck/a.cpp": HIP, "csrc/b.cu": CUDA}
     hipify = proposed(files).hipify
     assert (hipify.mode.value, hipify.exclude.value) == ("hipify", ("csrc/fa/**",))
+    del files["csrc/fa_ck/a.cpp"]
+    hipify = proposed(files | {"csrc/fa_ck/fwd.cpp": HIP}).hipify
+    assert (hipify.exclude.value, hipify.perhaps.value) == ((), ("csrc/fa/**",))
 
 
 def test_an_empty_repository() -> None:
