@@ -169,23 +169,78 @@ def test_it_ends_with_three_steps(make: Make) -> None:
     said = scaffold(make({})).output
     steps = re.findall(r"^  (\d)\. (.*)$", said, re.MULTILINE)
     assert [number for number, _ in steps] == ["1", "2", "3"]
-    assert steps[0][1].startswith("git switch -c rocm-ci && git add ")
+    assert re.match(r"cd \S+/repository && git switch -c rocm-ci && git add ", steps[0][1])
     assert all(name in steps[0][1] for name in WRITTEN)
     assert steps[1][1] == "rocm-ci-gen plan --event pull_request --base main"
     assert "`gate` on main" in steps[2][1]
 
 
-def test_the_first_two_steps_work(make: Make) -> None:
-    root = make(HIP_PROJECT)
-    said = scaffold(root).output
+def follow(root: Path, said: str, tmp_path: Path) -> str:
+    """Run the first two steps as a person pastes them, in one shell in the current folder; what the plan says."""
     steps = re.findall(r"^  \d\. (.*)$", said, re.MULTILINE)
-    subprocess.run(["bash", "-ec", steps[0]], cwd=root, check=True, capture_output=True)
+    program = tmp_path / "bin" / "rocm-ci-gen"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\nfrom rocm_ci_gen.cli import main\nmain()\n", encoding="utf-8")
+    program.chmod(0o755)
+    environ = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    lines = "\n".join(steps[:2])
+    done = subprocess.run(["bash", "-ec", lines], env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     assert new_files(root) == set()
-    program = (
-        f"import sys; sys.argv[0] = 'rocm-ci-gen'; from rocm_ci_gen.cli import main; main({steps[1].split()[1:]!r})"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
-    assert "hipify-check" in done.stdout
+    assert re.search("^  hipify-check  ", done.stdout, re.MULTILINE)
+    return done.stdout
+
+
+def test_the_steps_work_on_the_default_branch(make: Make, tmp_path: Path) -> None:
+    root = make(HIP_PROJECT)
+    assert "everything run" in follow(root, scaffold(root).output, tmp_path)
+    assert git(root, "branch", "--show-current").strip() == "rocm-ci"
+
+
+def test_the_steps_work_in_the_folder_itself(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make(HIP_PROJECT)
+    monkeypatch.chdir(root)
+    said = CliRunner().invoke(rocm_ci_gen.cli.main, ["init", *YES]).output
+    assert "  1. git switch -c rocm-ci && " in said
+    follow(root, said, tmp_path)
+
+
+def test_the_steps_take_a_branch_that_is_free(make: Make, tmp_path: Path) -> None:
+    root = make(HIP_PROJECT)
+    git(root, "branch", "rocm-ci")
+    git(root, "branch", "rocm-ci-2/try")
+    follow(root, scaffold(root).output, tmp_path)
+    assert git(root, "branch", "--show-current").strip() == "rocm-ci-3"
+
+
+def test_the_steps_work_without_a_branch(make: Make, tmp_path: Path) -> None:
+    root = make(HIP_PROJECT)
+    git(root, "checkout", "--quiet", "--detach")
+    follow(root, scaffold(root).output, tmp_path)
+    git(root, "checkout", "--quiet", "rocm-ci")
+
+
+@pytest.mark.parametrize("branch", ["main", "master", "trunk"])
+def test_the_steps_work_before_the_first_commit(tmp_path: Path, branch: str) -> None:
+    root = tmp_path / "a new one"
+    root.mkdir()
+    git(root, "init", "--quiet", "--initial-branch", branch)
+    said = scaffold(root).output
+    assert "switch" not in said
+    assert "workflow_dispatch" in follow(root, said, tmp_path)
+    assert git(root, "branch", "--show-current").strip() == branch
+
+
+def test_the_steps_work_without_git(tmp_path: Path) -> None:
+    root = tmp_path / "plain"
+    root.mkdir()
+    (root / "a.cu").write_text("x", encoding="utf-8")
+    said = scaffold(root).output
+    assert "git init --initial-branch=main && " in said
+    steps = re.findall(r"^  \d\. (.*)$", said, re.MULTILINE)
+    assert steps[1] == "rocm-ci-gen plan --event workflow_dispatch"
+    (root / ".gitignore").write_text("a.cu\n.gitignore\n", encoding="utf-8")  # only what init wrote is committed
+    follow(root, said, tmp_path)
 
 
 # GPU stages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -153,7 +154,7 @@ def _again(root: Path, directory: Path, repository: Repository, ignored: list[st
         return
     click.echo(f"{_shown(path)} is kept as you wrote it.")
     _tell_files(result)
-    _tell_next(result, repository)
+    _tell_next(result, root, directory, repository)
 
 
 def _first(root: Path, directory: Path, repository: Repository, answers: Answers, *, yes: bool, force: bool) -> None:
@@ -184,7 +185,7 @@ def _first(root: Path, directory: Path, repository: Repository, answers: Answers
     result = _write(root, checked.manifest, text, reader(root), stub=stub, force=force)
     _tell_reasons(proposal)
     _tell_files(result)
-    _tell_next(result, repository)
+    _tell_next(result, root, directory, repository)
     if checked.diagnostics:
         click.echo(format_diagnostics(checked.diagnostics, color=True), err=True)
     for warning in proposal.warnings:
@@ -247,12 +248,22 @@ def _tell_files(result: Result) -> None:
         click.echo(f"  kept     {sentence}")
 
 
-def _tell_next(result: Result, repository: Repository) -> None:
+def _tell_next(result: Result, root: Path, directory: Path, repository: Repository) -> None:
+    """The next steps; they work as they are printed, one after another in one shell."""
     branch = repository.default_branch
+    commands = [] if root == Path.cwd() else [f"cd {shlex.quote(_shown(directory))}"]
+    if repository.top is None and not (root / ".git").exists():
+        commands.append(f"git init --initial-branch={shlex.quote(branch)}")
+    elif repository.has_default and repository.current_branch in ("", branch):
+        commands.append(f"git switch -c {repository.topic}")
+    if result.written:
+        commands.append(f"git add {shlex.join(result.written)}")
+        commands.append("git commit -m 'Add rocm-ci'")
+    # Before the first commit there is nothing that a pull request could be compared with.
+    event = f"pull_request --base {shlex.quote(branch)}" if repository.has_default else "workflow_dispatch"
     click.echo(click.style("Next", bold=True))
-    git = "git switch -c rocm-ci && " if repository.current_branch == branch else ""
-    click.echo(f"  1. {git}git add {' '.join(result.written)} && git commit -m 'Add rocm-ci'")
-    click.echo(f"  2. rocm-ci-gen plan --event pull_request --base {branch}")
+    click.echo(f"  1. {' && '.join(commands) or 'commit what was removed'}")
+    click.echo(f"  2. rocm-ci-gen plan --event {event}")
     click.echo(
         f"  3. Require the check `gate` on {branch}; read docs/security.md of rocm-ci before a self-hosted runner joins"
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _INTEGRATION_BRANCHES = ("develop", "dev", "devel", "development")
+_TOPIC = "rocm-ci"
 _STALE_SECONDS = 180 * 24 * 3600
 _TIMEOUT_SECONDS = 60
 # `git rev-parse --local-env-vars`, without its GIT_CONFIG_*: those are the user's own settings.
@@ -42,6 +43,8 @@ class Repository:
         default_branch_reason: What tells so.
         other_branches: Further branches that work is integrated on, as young as the default branch.
         current_branch: The branch that is checked out; empty where none is.
+        has_default: The default branch has a commit here, so that a plan can compare with it.
+        topic: A name that is free for a new branch.
         inside_git_folder: The folder is a bare repository, or in a `.git` folder.
         note: Why git could not be asked, where it could not.
     """
@@ -52,6 +55,8 @@ class Repository:
     default_branch_reason: str = "not a git repository: GitHub's usual default"
     other_branches: tuple[str, ...] = ()
     current_branch: str = ""
+    has_default: bool = False
+    topic: str = _TOPIC
     inside_git_folder: bool = False
     note: str = ""
 
@@ -76,7 +81,9 @@ def read_repository(root: Path, environ: Mapping[str, str] | None = None) -> Rep
         files = tuple(dict.fromkeys(path for path in listing.split("\0") if path and not path.endswith("/")))
         current = git.maybe("symbolic-ref", "--quiet", "--short", "HEAD")
         branch, reason = _default_branch(git, current)
-        return Repository(top, files, branch, reason, _others(git, branch), current)
+        refs = (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
+        born = any(git.maybe("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}") for ref in refs)
+        return Repository(top, files, branch, reason, _others(git, branch), current, born, _free_branch(git))
     except _GitError as error:
         return Repository(note=f"git could not be asked: {error}")
 
@@ -100,6 +107,14 @@ def _default_branch(git: _Git, current: str) -> tuple[str, str]:
     if current:
         return current, "the current branch"
     return "main", "no branch is checked out: GitHub's usual default"
+
+
+def _free_branch(git: _Git) -> str:
+    """`rocm-ci`, or with the first number that makes it free: a branch also takes the name from those above it."""
+    for name in (_TOPIC, *(f"{_TOPIC}-{number}" for number in range(2, 100))):
+        if not git.maybe("for-each-ref", "--count=1", f"refs/heads/{name}"):
+            return name
+    return _TOPIC
 
 
 def _others(git: _Git, default: str) -> tuple[str, ...]:
