@@ -26,7 +26,7 @@ NOT_BUILT = ("setup-rocm-container", "kernel-tests", "sglang-regression", "vram-
 ACTIONS = {stage: PROJECT / "actions" / stage / "action.yml" for stage in STAGES} | {"root": PROJECT / "action.yml"}
 
 # Options that make no sense as an input: they are for a person, or the action decides them.
-COMMAND_LINE_ONLY = {"help", "report", "format", "explain", "timeout"}
+COMMAND_LINE_ONLY = {"help", "report", "format", "explain", "timeout", "in-place"}
 OWN_OUTPUTS = {
     "setup-rocm-container": {"gfx", "gpu-count", "gpu-name", "rocm-version", "driver-version", "os", "torch-version"},
     "hipify-check": {"findings", "coverage", "sarif"},

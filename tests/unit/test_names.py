@@ -21,7 +21,7 @@ STAGES: dict[str, dict[str, Any]] = SCHEMA["properties"]["stages"]["properties"]
 JOB_KEYS = {"runner", "paths", "needs", "env", "secrets", "before", "after", "shards"}
 # Options that the generator fills in from elsewhere in the manifest, or that only make sense on a command line.
 FILLED_IN = {
-    "hipify-check": {"report", "format", "explain"},
+    "hipify-check": {"report", "explain", "in-place"},
     "kernel-tests": {"report", "shard"},
     "sglang-regression": {"report"},
     "vram-probe": {"report", "phase", "run", "path-root"},

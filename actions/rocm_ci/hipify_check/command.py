@@ -11,10 +11,10 @@ from typing import cast
 import click
 
 from rocm_ci import __version__
-from rocm_ci.hipify_check import baseline, changes, check_file, engine, files, policy, rules, versions
+from rocm_ci.hipify_check import baseline, changes, check_file, engine, files, migrate, policy, rules, versions
 from rocm_ci.hipify_check.model import VERDICTS, Finding
 from rocm_ci.hipify_check.output import body, markdown, remarks, sarif, text
-from rocm_ci.runner.errors import Code, NotAvailable, UsageError
+from rocm_ci.runner.errors import Code, UsageError
 from rocm_ci.runner.files import write_atomic
 from rocm_ci.runner.options import CONTEXT_SETTINGS, LINES, report_option, timeout_option
 from rocm_ci.runner.stage import Outcome, StageContext, run_stage
@@ -81,6 +81,7 @@ Examples:
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Known findings, which do not fail.")
 @click.option("--changed-only", is_flag=True, help="Report only what the change touches.")
 @click.option("--convert", type=click.Path(path_type=Path), metavar="DIR", help="Write converted sources to DIR.")
+@click.option("--in-place", is_flag=True, help="Convert the sources themselves; refused on a git tree with changes.")
 @click.option("--compile", is_flag=True, help="Compile the sources with hipcc.")
 @click.option("--offload-arch", type=LINES, multiple=True, metavar="GFX", help="gfx targets to compile for.")
 @click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Write SARIF 2.1.0 for code scanning.")
@@ -102,11 +103,14 @@ def command(
     exclude: tuple[str, ...],
     baseline: Path | None,
     changed_only: bool,
+    convert: Path | None,
+    in_place: bool,
+    compile: bool,  # noqa: A002 - the option's name
+    offload_arch: tuple[str, ...],
     sarif: Path | None,
     jobs: int | None,
     timeout: float | None,
     report: Path | None,
-    **later: object,
 ) -> None:
     """Find what is still CUDA under PATH...: each place, its verdict, and what to write instead.
 
@@ -129,13 +133,12 @@ def command(
     )
 
     def check(context: StageContext) -> Outcome:
-        _refuse_unbuilt(later)
-        return run(request, context)
+        return run(request, migrate.Migration(convert, in_place, compile, offload_arch), context)
 
     ctx.exit(run_stage(STAGE, check, report=report, timeout=timeout))
 
 
-def run(request: Request, context: StageContext) -> Outcome:
+def run(request: Request, migration: migrate.Migration, context: StageContext) -> Outcome:
     """The check behind the command.
 
     Raises:
@@ -143,7 +146,8 @@ def run(request: Request, context: StageContext) -> Outcome:
     """
     target = _target(request)
     known = _known(request.baseline)
-    found = _discover(request)
+    converted = migrate.convert(migration, request.source, request.exclude, request.jobs, target, context)
+    found = converted.found if converted else _discover(request)
     context.progress(f"checking {text.plural(len(found.files), 'file')}")
     result = engine.check(found, target, request.jobs)
     result = _what_counts(request, result, known, context)
@@ -155,7 +159,9 @@ def run(request: Request, context: StageContext) -> Outcome:
     if request.sarif:
         write_atomic(request.sarif, sarif.sarif(result.findings, __version__, _from_root(context)))
         outputs["sarif"] = str(request.sarif)
-    return Outcome(
+    roots = converted.roots if converted else tuple((Path(source), Path(source)) for source in request.source)
+    compiled = migrate.compile_test(migration, found, roots, request.jobs, target, context)
+    outcome = Outcome(
         code=Code.FAILED if bad else Code.PASSED,
         message=_message(result, bad),
         executed=result.files,
@@ -166,13 +172,7 @@ def run(request: Request, context: StageContext) -> Outcome:
         annotations=remarks.remarks(result, failing),
         summary=markdown.summary(result, failed=bool(bad)),
     )
-
-
-def _refuse_unbuilt(later: dict[str, object]) -> None:
-    for name, value in later.items():
-        if value:
-            option = "--" + name.rstrip("_").replace("_", "-")
-            raise NotAvailable(f"{option} is not available in this version", help="leave it out")
+    return migrate.joined(outcome, converted, compiled)
 
 
 def _known(path: Path | None) -> frozenset[str]:
@@ -247,7 +247,8 @@ def _discover(request: Request) -> files.Found:
 
 def _message(result: engine.Result, bad: list[Finding]) -> str:
     if not bad:
-        return f"no failing finding in {text.plural(result.files, 'file')} ({text.coverage_words(result)})"
+        unread = f"; NOT checked: {text.plural(len(result.skipped), 'file')}" if result.skipped else ""
+        return f"no failing finding in {text.plural(result.files, 'file')} ({text.coverage_words(result)}){unread}"
     hardest = min(bad, key=lambda finding: VERDICTS.index(finding.verdict))
     more = f", and {len(bad) - 1:,} more" if len(bad) > 1 else ""
     return f"{hardest.path}:{hardest.line}: {hardest.message}{more}"

@@ -67,8 +67,10 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = ()) -> Found:
         if not root.exists() and not root.is_symlink():
             raise MissingPathError(given)
         if root.is_dir():
-            for inner in _list(root):
+            unread: list[Skipped] = []
+            for inner in list_tree(root, unread):
                 _consider(found, seen, _join(given, inner), root / inner, inner, exclude)
+            found.skipped += [Skipped(_join(given, one.path), one.reason) for one in unread]
         else:
             _consider(found, seen, _clean(given), root, root.name, exclude)
     found.files.sort(key=lambda file: file.name)
@@ -112,7 +114,7 @@ def _consider(found: Found, seen: set[str], name: str, location: Path, inner: st
         if location.is_symlink():
             found.skipped.append(Skipped(name, "symbolic link to a directory, not followed"))
         else:  # a submodule: git names it, and lists nothing of it
-            for deeper in _list(location):
+            for deeper in list_tree(location):
                 _consider(found, seen, _join(name, deeper), location / deeper, f"{inner}/{deeper}", exclude)
         return
     if kind is None:
@@ -130,10 +132,11 @@ def _consider(found: Found, seen: set[str], name: str, location: Path, inner: st
         found.files.append(SourceFile(name, kind, status.st_size, str(location)))
 
 
-def _list(root: Path) -> list[str]:
+def list_tree(root: Path, unread: list[Skipped] | None = None) -> list[str]:
+    """Paths below a directory: those that git knows or does not ignore, else all; `unread` gets unreadable folders."""
     listed = _ask_git(root)
     # A directory that git ignores as a whole was still named by the user.
-    return listed or sorted(_walk(root))
+    return listed or sorted(_walk(root, [] if unread is None else unread))
 
 
 def _ask_git(root: Path) -> list[str]:
@@ -158,8 +161,12 @@ def _ask_git(root: Path) -> list[str]:
     return sorted({os.fsdecode(name) for name in done.stdout.split(b"\0") if name})
 
 
-def _walk(root: Path) -> Iterator[str]:
-    for directory, folders, names in os.walk(root):
+def _walk(root: Path, unread: list[Skipped]) -> Iterator[str]:
+    def refuse(error: OSError) -> None:
+        where = os.path.relpath(os.fsdecode(error.filename), root).replace(os.sep, "/")
+        unread.append(Skipped(where, f"folder cannot be read: {error.strerror or error}"))
+
+    for directory, folders, names in os.walk(root, onerror=refuse):
         inside = os.path.relpath(directory, root).replace(os.sep, "/")
         prefix = "" if inside == "." else f"{inside}/"
         kept = []

@@ -93,7 +93,7 @@ def split(raw: bytes, words_at: Sequence[int]) -> list[Chunk]:
     code = _STRINGS.sub(_blank, raw)
     starts = _starts(code, _TOP, 0, len(code))
     chunks: list[Chunk] = []
-    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
+    for start, end in _spans(starts, len(code)):
         if not _holds(words_at, start, end):
             continue
         if end - start > 2000 and _CLASS.match(code, start):
@@ -112,9 +112,7 @@ def _members(code: bytes, words_at: Sequence[int], start: int, end: int) -> list
         return [Chunk(0, start, end)]
     opens = re.compile(rb"^" + re.escape(body["indent"]) + _OPENS, re.MULTILINE)
     starts = _starts(code, opens, first, end)
-    return [
-        Chunk(1, at, after) for at, after in zip(starts, [*starts[1:], end], strict=True) if _holds(words_at, at, after)
-    ]
+    return [Chunk(1, at, after) for at, after in _spans(starts, end) if _holds(words_at, at, after)]
 
 
 def _starts(code: bytes, opens: re.Pattern[bytes], start: int, end: int) -> list[int]:
@@ -126,6 +124,11 @@ def _starts(code: bytes, opens: re.Pattern[bytes], start: int, end: int) -> list
             starts.append(match.start())
         decorated = code[match.end() : match.end() + 1] == b"@"
     return starts
+
+
+def _spans(starts: Sequence[int], end: int) -> list[tuple[int, int]]:
+    """From each start to the next, and from the last to the end; none where nothing starts."""
+    return list(zip(starts, [*starts[1:], end], strict=False))
 
 
 def _holds(words_at: Sequence[int], start: int, end: int) -> bool:

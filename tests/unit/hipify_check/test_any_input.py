@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rocm_ci.hipify_check.check_file import Target, check_text
@@ -24,6 +24,7 @@ TEXTS = st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=60).map(b""
 @pytest.mark.parametrize("kind", ["c", "python", "cmake", "docker", "shell", "yaml", "requirements", "toml"])
 @settings(max_examples=80, deadline=None)
 @given(raw=TEXTS)
+@example(raw=b"#__CUDA")
 def test_any_bytes(kind, raw):
     result = check_text("environment.yml" if kind == "yaml" else "x", kind, raw, Target((7, 0)))
     lines = raw.count(b"\n") + 1

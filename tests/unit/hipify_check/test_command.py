@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -148,12 +149,48 @@ def test_nothing_was_checked_is_said(tree):
     assert "nothing was checked" in run(".").output
 
 
-@pytest.mark.parametrize("option", [("--convert", "out"), ("--compile",), ("--offload-arch", "gfx942")])
-def test_options_of_a_later_version_are_refused(tree, option):
+def test_convert_writes_a_tree_that_is_then_checked(tree):
+    root = tree(src__a_dot_cu="// cudaFree\nvoid f(void* p) { cudaFree(p); }\n")
+    code, report = report_of("src", "--convert", "converted")
+    assert code == 0
+    (converted,) = (root / "converted").rglob("a.cu")
+    assert "// cudaFree" in converted.read_text()
+    assert "{ hipFree(p); }" in converted.read_text()
+    assert "cudaFree(p)" in (root / "src" / "a.cu").read_text()
+    assert report["conversion"]["summary"]
+
+
+def test_what_conversion_cannot_do_still_fails(tree):
+    tree(src__a_dot_cu='__global__ void f() { asm("mov.u32 %0, %laneid;"); }\n')
+    assert run("src", "--convert", "converted", "--mode", "hipify").exit_code == 1
+
+
+@pytest.mark.parametrize("arguments", [("--offload-arch", "gfx90a"), ("--convert", "out", "--in-place")])
+def test_options_that_do_not_fit_are_wrong_use(tree, arguments):
     tree(a_dot_cu="int x;\n")
-    result = run("a.cu", *option)
-    assert result.exit_code == 2
-    assert f"{option[0]} is not available in this version" in result.output
+    assert run("a.cu", *arguments).exit_code == 2
+
+
+@pytest.mark.skipif(shutil.which("hipcc") is None, reason="hipcc is not installed (Debian, Ubuntu: apt install hipcc)")
+@pytest.mark.hipcc
+@pytest.mark.parametrize(("body", "code"), [("hipFree(p)", 0), ("hipFree(p, q)", 1)])
+def test_compile_fails_what_the_check_cannot_see(tree, body, code):
+    tree(a_dot_hip="#include <hip/hip_runtime.h>\nvoid f(void* p) { (void)" + body + "; }\n")
+    found, report = report_of("a.hip", "--compile", "--offload-arch", "gfx90a")
+    assert found == code
+    assert report["compile"]["arch"] == ["gfx90a"]
+
+
+def test_a_folder_that_cannot_be_listed_is_told(tree, monkeypatch):
+    def walk(root, onerror):
+        onerror(PermissionError(13, "Permission denied", str(Path(root) / "secret")))
+        yield str(root), [], ["a.hip"]
+
+    tree(a_dot_hip="int x;\n")
+    monkeypatch.setattr("rocm_ci.hipify_check.files.os.walk", walk)
+    result = run(".")
+    assert "secret" in result.output
+    assert "NOT checked: 1 file" in result.output
 
 
 def test_inputs_come_from_the_environment(tree):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from rocm_ci.hipify_check.files import _list as list_tree
+from rocm_ci.hipify_check.files import list_tree
 from rocm_ci.runner.errors import UsageError
 
 if TYPE_CHECKING:
