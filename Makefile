@@ -42,6 +42,7 @@ parser: $(STAMP) ## GitHub's own workflow parser (npm) on the rendered workflows
 bench: $(STAMP) ## Speed, as ratios within one run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_render.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_plan.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_hipify.py
 
 clean: ## Remove what make made
 	rm -rf $(VENV) build dist demo
