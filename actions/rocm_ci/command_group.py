@@ -6,15 +6,18 @@ or requests.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from rocm_ci.runner.errors import Code, RocmCiError
+from rocm_ci.runner.errors import Code, InfraError, RocmCiError
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,40 @@ class CommandGroup(click.Group):
             extra.setdefault("color", False)
         return super().make_context(info_name, args, parent, **extra)
 
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command line; output that nobody can have is an error, also where only the last flush tells.
+
+        Raises:
+            InfraError: stdout takes nothing more, or another file failed where nobody expected it; in standalone mode
+                it is printed and ends the process.
+        """
+        try:
+            try:
+                return super().main(args, prog_name, complete_var, standalone_mode, **extra)
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+        except OSError as error:
+            _silence_stdout()
+            if error.errno == errno.EPIPE:
+                # The reader (`| head`) went away: what it wanted to see it has seen. Not a result of the check.
+                if standalone_mode:
+                    sys.exit(int(Code.INFRA))
+                raise
+            failure = _failure(error)
+            if not standalone_mode:
+                raise failure from error
+            with contextlib.suppress(OSError):  # stderr may be as full
+                print_error(failure)
+            sys.exit(int(Code.INFRA))
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the subcommand; an error of ours becomes a message on stderr and its exit code."""
         try:
@@ -70,6 +107,21 @@ class CommandGroup(click.Group):
         except BrokenPipeError:
             # The reader (`| head`) went away: what it wanted to see it has seen. Not a result of the check.
             ctx.exit(int(Code.INFRA))
+
+
+def _failure(error: OSError) -> InfraError:
+    reason = (error.strerror or str(error)).lower()
+    if error.filename is None:  # opening a file names it; writing to a stream does not
+        return InfraError(f"cannot write the output: {reason}", help="look at where stdout goes, and at its disk")
+    return InfraError(f"{os.fsdecode(error.filename)}: {reason}", help="look at the file's permissions and its disk")
+
+
+def _silence_stdout() -> None:
+    """Let what is left in the buffer vanish: it would fail once more when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def print_error(error: RocmCiError) -> None:

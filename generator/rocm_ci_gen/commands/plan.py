@@ -109,13 +109,16 @@ def _print(plan: Plan, *, as_json: bool) -> None:
     from rocm_ci.runner.console import Console
     from rocm_ci_gen.plan.text import text
 
+    console = Console()
     if as_json:
-        Console().out(json.dumps(plan.to_json(), indent=2))
-        return
-    terminal = sys.stdout.isatty()
-    # Piped text has one line a job, for grep; a terminal gets it wrapped.
-    width = shutil.get_terminal_size().columns if terminal else 10_000
-    Console().out(text(plan, color=terminal and not os.environ.get("NO_COLOR"), width=width))
+        console.out(json.dumps(plan.to_json(), indent=2))
+    else:
+        terminal = sys.stdout.isatty()
+        # Piped text has one line a job, for grep; a terminal gets it wrapped.
+        width = shutil.get_terminal_size().columns if terminal else 10_000
+        console.out(text(plan, color=terminal and not os.environ.get("NO_COLOR"), width=width))
+    if console.failure is not None:
+        raise console.failure
 
 
 def _live(options: dict[str, Any]) -> int:
