@@ -157,9 +157,6 @@ def test_changed_files_need_no_git(run: Run, project: Project, tmp_path: Path, m
     assert plan["changed"] == 2
     assert plan["jobs"]["hipify-check"]["reason"] == "src/x.cu matches src/**"
     assert data(run("--event", "pull_request", "--changed", "a", "b", "--json"))["unowned"] == ["a", "b"]
-    nothing = data(run("--event", "pull_request", "--changed", "", "--json"))
-    assert nothing["changed"] == 0
-    assert nothing["jobs"]["hipify-check"]["run"] is False
 
 
 @pytest.mark.parametrize(
@@ -186,6 +183,28 @@ def test_push(run: Run, ref: str, triggered: bool) -> None:
     plan = data(run("--event", "push", "--base", "main", "--ref", ref, "--json"))
     assert plan["triggered"] is triggered
     assert plan["jobs"]["hipify-check"]["run"] is triggered
+
+
+def test_a_run_that_does_not_start_is_in_no_group(run: Run) -> None:
+    shown = run("--event", "push", "--base", "main", "--ref", "topic").stdout
+    assert shown.startswith("push: the workflow does not start\n")
+    assert "concurrency" not in shown
+    assert "concurrency  rocm-ci-push-" in run("--event", "push", "--base", "main", "--ref", "main").stdout
+
+
+def test_a_shallow_clone_is_told_with_what_mends_it(run: Run, project: Project, tmp_path: Path) -> None:
+    project.git("checkout", "-q", "topic")
+    shallow = tmp_path / "shallow"
+    project.git("clone", "-q", "--depth", "1", project.root.as_uri(), str(shallow))
+    manifest = ("--manifest", str(shallow / ".rocm-ci.yml"))
+    result = run("--event", "pull_request", "--base", project.base, *manifest)
+    assert result.exit_code == 2
+    assert "there is no such commit here, and the clone is shallow" in result.stderr
+    assert "`git fetch --unshallow` gets the whole history" in result.stderr
+    here = data(run("--event", "pull_request", "--base", "HEAD", "--json", *manifest))
+    assert here["doubt"] == (
+        "the clone is shallow, so the merge base is not certain (`git fetch --unshallow` gets all)"
+    )
 
 
 def test_the_base_branch_is_held_against_the_triggers(run: Run, project: Project) -> None:
@@ -249,6 +268,11 @@ def test_a_payload_is_read_as_in_ci(run: Run, project: Project, tmp_path: Path) 
         (["--event", "push", "--base", "nope"], "--base nope: there is no such commit here"),
         (["--event", "push", "--base", "main", "--head", "nope"], "--head nope: there is no such commit here"),
         (["--event", "push", "--base", "--x"], "--base --x: '--x' is no name of a commit"),
+        (["--event", "push", "--changed", ""], "--changed '' names no file"),
+        (["--event", "push", "--changed", "./"], "--changed './' names no file"),
+        (["--event", "push", "--changed", "a", "--changed", "../x"], "a change has only files of the repository"),
+        (["--event", "push", "--changed", "src/../../x"], "a change has only files of the repository"),
+        (["--event", "push", "--changed", "/etc/passwd"], "a change has only files of the repository"),
         (["--event", "push", "--base", "main", "stray"], "unexpected argument 'stray'"),
         (["--event", "push", "--base", "main", "--manifest", "nope.yml"], "nope.yml"),
         (["--event", "push", "--payload", "nope.json"], "nope.json"),

@@ -224,7 +224,7 @@ def _and(words: list[str]) -> str:
 
 
 def _tell_facts(facts: Facts) -> None:
-    click.echo(f"Looked at {len(facts.paths):,} files.", err=True)
+    click.echo(f"Looked at {'1 file' if len(facts.paths) == 1 else f'{len(facts.paths):,} files'}.", err=True)
     for note in facts.notes:
         click.echo(f"note: {note}.", err=True)
 

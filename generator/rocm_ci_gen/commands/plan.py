@@ -41,7 +41,12 @@ what the manifest asks for.
     metavar="FILE",
     help="Webhook payload of the event (JSON).",
 )
-@click.option("--manifest", type=click.Path(path_type=Path), metavar="FILE", help="Manifest.  [default: .rocm-ci.yml]")
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The manifest. Default: .rocm-ci.yml in this folder or the nearest one above.",
+)
 @click.option(
     "--github-token",
     metavar="TOKEN",

@@ -25,7 +25,12 @@ Examples:
 
 @click.command("run", context_settings=CONTEXT_SETTINGS, epilog=_EPILOG)
 @click.option("--stages", type=LINES, multiple=True, metavar="NAME", help="Stages, comma-separated; default: all.")
-@click.option("--manifest", type=click.Path(path_type=Path), metavar="FILE", help="Default: .rocm-ci.yml.")
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The manifest. Default: .rocm-ci.yml in this folder or the nearest one above.",
+)
 @report_option
 @click.pass_context
 def command(ctx: click.Context, stages: tuple[str, ...], manifest: Path | None, report: Path | None) -> None:

@@ -9,6 +9,7 @@ from rocm_ci_gen.manifest.diagnostics import Diagnostic
 from rocm_ci_gen.manifest.findings import Finding, Flaw, Path, Severity, dotted
 from rocm_ci_gen.manifest.model import Manifest
 from rocm_ci_gen.manifest.nodes import Mapping, Node
+from rocm_ci_gen.manifest.phrases import number_fix
 from rocm_ci_gen.manifest.resolve import resolve
 from rocm_ci_gen.manifest.rules import severity
 from rocm_ci_gen.manifest.semantics import safety
@@ -91,7 +92,8 @@ def _findings(root: Node, flawed: set[Path], exists: Exists | None, listing: Lis
 
 
 def _from_flaw(source: SourceText, flaw: Flaw) -> Diagnostic:
-    return _diagnostic(source, severity(flaw.rule), flaw.offset, flaw.rule, flaw.message, flaw.fix, flaw.path)
+    fix = (number_fix(flaw.path) if flaw.rule == "number" else "") or flaw.fix
+    return _diagnostic(source, severity(flaw.rule), flaw.offset, flaw.rule, flaw.message, fix, flaw.path)
 
 
 def _from_finding(source: SourceText, root: Node, finding: Finding) -> Diagnostic:

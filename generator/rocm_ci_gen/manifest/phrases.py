@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from rocm_ci_gen.manifest.findings import Path
 from rocm_ci_gen.manifest.flow import flow
-from rocm_ci_gen.manifest.schema import Schema, child, follow
+from rocm_ci_gen.manifest.schema import Schema, at, child, follow
 
 _TYPES = {
     "string": "text",
@@ -73,3 +74,15 @@ def example_of(name: str, schema: Schema) -> str | None:
     if not examples:
         return None
     return f"{name}: {flow(examples[0])}"
+
+
+def number_fix(path: Path) -> str:
+    """What to write where a number is none and the key takes no text; empty where text may be meant."""
+    schema = at(path)
+    types = (schema or {}).get("type", "string")
+    if schema is None or not {"integer", "number"} & {*([types] if isinstance(types, str) else types)}:
+        return ""
+    if "string" in types:
+        return ""
+    example = example_of(str(path[-1]), schema)
+    return f"write a number, for example `{example}`" if example else "write a number"

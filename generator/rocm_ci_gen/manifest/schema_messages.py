@@ -29,6 +29,7 @@ _WORDS = {
     "null": "nothing",
 }
 _WHOLE = re.compile("[0-9]{1,18}")
+_NO_TIME = re.compile("0+(?:ms|s|m|h)")
 _SIMPLE = re.compile(r"[A-Za-z0-9./_][A-Za-z0-9./_ *-]{0,58}")
 
 
@@ -131,8 +132,17 @@ def _type_fix(case: Case, types: list[str]) -> str:
     if ("boolean" in types and text in ("true", "false")) or (types == ["integer"] and _WHOLE.fullmatch(text)):
         return "remove the quotes"
     if "array" in types:
-        return f"write a list: [{text}]" if _SIMPLE.fullmatch(text) else "write a list"
+        # `[3]` is a list, and no list of names.
+        if _SIMPLE.fullmatch(text) and (isinstance(node.value, str) or _takes_numbers(case.path)):
+            return f"write a list: [{text}]"
+        return f"write a list, {example}" if example else "write a list"
     return example
+
+
+def _takes_numbers(path: Path) -> bool:
+    """Whether an entry of the list may be a number."""
+    types = (schema.at((*path, 0)) or {}).get("type", ())
+    return "integer" in types or "number" in types
 
 
 def _see(path: Path) -> str:
@@ -160,6 +170,8 @@ def _pattern(case: Case) -> Finding:
     if case.text.isdigit() and "integer" in case.schema["type"]:
         message = f"{place} is the text {show(case.text)} where a number is meant"
         fix = f"remove the quotes: {case.text}"
+    elif _NO_TIME.fullmatch(case.text) and case.schema is schema.load_schema()["$defs"]["duration"]:
+        message, fix = f"{place} must be at least 1, not {show(case.text)}", fix
     elif case.text.endswith("\n"):
         message = f"{place} ends with a line end"
         fix = "write it on one line, without `|` and without `\\n`"
@@ -221,14 +233,17 @@ def _name(case: Case) -> Finding:
         )
     if case.path[-2:-1] == ("env",):
         form = "letters, digits and `_`, not starting with a digit"
+        suggestion = re.sub("[^A-Za-z0-9_]+", "_", key).strip("_")
+        suggestion = f"_{suggestion}" if suggestion[:1].isdigit() else suggestion or "MAX_JOBS"
     elif case.path[-2:-1] == ("ulimits",):
-        form = "lower-case letters"
+        form, suggestion = "lower-case letters", re.sub("[^a-z]+", "", key.lower()) or "memlock"
     elif case.path[-2:-1] == ("with",):
-        form = "letters, digits, `_` and `-`"
+        form, suggestion = "letters, digits, `_` and `-`", re.sub("[^A-Za-z0-9_-]+", "-", key).strip("-") or "path"
     else:
         form = "lower-case letters, digits and `-`, starting with a letter, at most 63"
-    suggestion = re.sub(r"[^a-z0-9-]+", "-", key.lower()).strip("-")
-    fix = f"for example {show(suggestion)}" if form.endswith("63") and re.match("[a-z]", suggestion) else ""
+        suggestion = re.sub(r"[^a-z0-9-]+", "-", key.lower()).strip("-")[:63]
+        suggestion = suggestion if re.match("[a-z]", suggestion) else f"x-{suggestion}"[:63].strip("-")
+    fix = f"for example {show(suggestion)}"
     return Finding("name", case.path, f"{show(key)} cannot be a name in {place}: it has {form}", fix=fix, on_key=True)
 
 

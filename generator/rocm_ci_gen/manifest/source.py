@@ -97,7 +97,7 @@ def _refused(source: SourceText) -> list[Flaw]:
     for offset in islice(places, _MAX_REFUSED):
         char = source.text[offset]
         message = f"the control character U+{ord(char):04X} is not accepted in a manifest"
-        fix = "save the file as UTF-8" if char == "\0" else "remove it; it is invisible in most editors"
+        fix = "remove the NUL" if char == "\0" else "remove it; it is invisible in most editors"
         flaws.append(Flaw("control-character", offset, message, fix=fix))
     if not flaws and len(source.text) > MAX_LINE:
         offset, length = source.longest_line

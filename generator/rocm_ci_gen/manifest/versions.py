@@ -39,7 +39,7 @@ def finding(
             "newer-version",
             ("version",),
             f"the manifest has version {show(str(value))}; this release of rocm-ci-gen reads up to {newest}",
-            fix="upgrade rocm-ci-gen: `pip install --upgrade rocm-ci`",
+            fix="install a newer rocm-ci",
         )
     if value in converters:
         return Finding(

@@ -161,7 +161,8 @@ def changed_files(git: Git, event: Event, *, mirror: bool = False) -> Changes:
     if base is None or head is None or doubt:
         return unknown(doubt or "the event names no commits to compare")
     try:
-        return _compare(git, base, head, three_dot=mirror or event.name == "pull_request", mirror=mirror)
+        three_dot = mirror or event.name == "pull_request"
+        return _compare(git, base, head, three_dot=three_dot, mirror=mirror, in_ci=event.started)
     except GitError as error:
         return unknown(str(error))
 
@@ -183,18 +184,19 @@ def _ends(event: Event, mirror: bool) -> tuple[str | None, str | None, str | Non
     return event.base, event.head, None
 
 
-def _compare(git: Git, base: str, head: str, *, three_dot: bool, mirror: bool) -> Changes:
+def _compare(git: Git, base: str, head: str, *, three_dot: bool, mirror: bool, in_ci: bool) -> Changes:
     base_commit, head_commit = git.commit(base), git.commit(head)
     shallow = git.is_shallow()
+    what, remedy = ("checkout", "fetch-depth: 0 gets all") if in_ci else ("clone", "`git fetch --unshallow` gets all")
     if base_commit is None or head_commit is None:
         absent = _short(base if base_commit is None else head)
-        hint = "the checkout is shallow; fetch-depth: 0 gets all" if shallow else "a forced push may have removed it"
-        doubt = f"commit {absent} is not in this checkout ({hint})"
+        hint = f"the {what} is shallow; {remedy}" if shallow else "a forced push may have removed it"
+        doubt = f"commit {absent} is not in this {what} ({hint})"
     elif not three_dot:
         return Changes(tuple(git.diff(base_commit, head_commit)), None, base_commit, head_commit, "git")
     elif shallow:
         # The best common ancestor may be among the commits that are cut off; a wrong one can hide a change.
-        doubt = "the checkout is shallow, so the merge base is not certain (fetch-depth: 0 gets all)"
+        doubt = f"the {what} is shallow, so the merge base is not certain ({remedy})"
     else:
         return _three_dot(git, base_commit, head_commit, mirror=mirror)
     return unknown(doubt, base=base_commit, head=head_commit)

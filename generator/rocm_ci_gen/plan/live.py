@@ -87,7 +87,8 @@ def _outcome(plan: Plan, drifted: Sequence[FileDiff]) -> Outcome:
 def _success(plan: Plan) -> str:
     if not plan.run:
         return "nothing to run: " + (plan.jobs[0].reason if plan.jobs else "the manifest has no jobs")
-    return f"{len(plan.run)} of {len(plan.jobs)} jobs run: {first_few(plan.run, 8)}"
+    running = "1 of 1 job runs" if len(plan.jobs) == 1 else f"{len(plan.run)} of {len(plan.jobs)} jobs run"
+    return f"{running}: {first_few(plan.run, 8)}"
 
 
 def _annotations(plan: Plan) -> Iterator[Annotation]:

@@ -58,8 +58,7 @@ def answer(manifest: Manifest, request: Request, git: Git) -> tuple[Event, Chang
     """
     event = _event(manifest, request, git)
     if request.changed is not None:
-        paths = dict.fromkeys(path.removeprefix("./") for path in request.changed if path)
-        return event, Changes(tuple(paths), source="given")
+        return event, Changes(tuple(dict.fromkeys(map(_changed_path, request.changed))), source="given")
     mirror = is_mirror(manifest, event)
     if request.payload is None and event.name in COMPARED and event.tag is None:
         event = _resolved(event, git)
@@ -77,6 +76,23 @@ def check_event_name(name: str) -> None:
         close = difflib.get_close_matches(name.lower().replace("-", "_"), [*KNOWN_EVENTS, *known], 1)
         guess = f"did you mean {close[0]}? " if close else ""
         raise UsageError(f"there is no event {name!r}", help=f"{guess}a manifest knows {', '.join(KNOWN_EVENTS)}")
+
+
+def _changed_path(given: str) -> str:
+    """A path of `--changed` as git names it.
+
+    Raises:
+        UsageError: no file of the repository has such a path.
+    """
+    path = given.removeprefix("./")
+    if path in ("", "."):
+        raise UsageError(f"--changed {given!r} names no file", help="for example --changed src/a.cu")
+    if path.startswith("/") or ".." in path.split("/"):
+        raise UsageError(
+            f"--changed {given}: a change has only files of the repository",
+            help="write the path from the top of the repository, for example --changed src/a.cu",
+        )
+    return path
 
 
 def _event(manifest: Manifest, request: Request, git: Git) -> Event:
@@ -123,6 +139,11 @@ def _commit(ref: str, git: Git, option: str) -> str:
             help="run it inside the repository, or name the changed files with --changed PATH",
         ) from error
     if commit is None:
+        if git.is_shallow():
+            raise UsageError(
+                f"{option} {ref}: there is no such commit here, and the clone is shallow",
+                help="`git fetch --unshallow` gets the whole history",
+            )
         raise UsageError(f"{option} {ref}: there is no such commit here", help="fetch it, or name another one")
     return commit
 

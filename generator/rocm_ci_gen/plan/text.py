@@ -42,13 +42,16 @@ def text(plan: Plan, *, color: bool = False, width: int = 120) -> str:
         first, *rest = wrapper.wrap(row[4]) or [""]
         lines.append("  " + _row(row, widths, style if color else {}) + first)
         lines.extend(" " * indent + line for line in rest)
-    lines.append("")
-    fate = "a newer run of the group cancels this one" if plan.concurrency.cancel_in_progress else "never cancelled"
-    facts = [("concurrency", f"{plan.concurrency.group} ({fate})")]
+    facts = []
+    if plan.triggered:
+        fate = "a newer run of the group cancels this one" if plan.concurrency.cancel_in_progress else "never cancelled"
+        facts.append(("concurrency", f"{plan.concurrency.group} ({fate})"))
     if plan.unowned:
         facts.append(("not covered", f"{_count(len(plan.unowned))} that no stage covers: {first_few(plan.unowned, 5)}"))
     facts.extend(("note", notice) for notice in plan.notices)
-    label_width = max(len(label) for label, _ in facts)
+    if facts:
+        lines.append("")
+    label_width = max((len(label) for label, _ in facts), default=0)
     facts_wrapper = TextWrapper(
         max(width, 60), break_long_words=False, break_on_hyphens=False, subsequent_indent=" " * (label_width + 4)
     )
@@ -74,7 +77,7 @@ def headline(plan: Plan) -> str:
     elif not running:
         parts.append("nothing to run")
     else:
-        parts.append(f"{len(plan.run)} of {len(plan.jobs)} jobs run")
+        parts.append("1 of 1 job runs" if len(plan.jobs) == 1 else f"{len(plan.run)} of {len(plan.jobs)} jobs run")
     return " · ".join(parts)
 
 
@@ -99,7 +102,8 @@ def markdown(plan: Plan) -> str:
     for job in plan.jobs:
         cells = (_code(job.name), marks[state(job)], _code(runner(job)), str(job.instances), _escape(job.reason))
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"Concurrency group: {_code(plan.concurrency.group)}"]
+    if plan.triggered:
+        lines += ["", f"Concurrency group: {_code(plan.concurrency.group)}"]
     for notice in plan.notices:
         lines += ["", f"> {_escape(notice)}"]
     if plan.unowned:

@@ -37,8 +37,11 @@ def propose_tests(facts: Facts) -> KernelTests:
         choice: Choice[tuple[str, ...]] = Choice((), "no pytest file found")
     else:
         inside = sum(_below(path, chosen) for path in gpu or tests)
-        what = "that touch the GPU" if gpu else "of the repository; none names a GPU"
-        choice = Choice(arguments(chosen), f"{inside:,} of the {len(gpu or tests):,} pytest files {what}")
+        touch = "touches" if len(gpu) == 1 else "touch"
+        what = f"that {touch} the GPU" if gpu else "of the repository; none names a GPU"
+        total = len(gpu or tests)
+        which = "the only pytest file" if total == 1 else f"{inside:,} of the {total:,} pytest files"
+        choice = Choice(arguments(chosen), f"{which} {what}")
     source = _source(facts).value
     paths = () if source == (".",) or not chosen else (*patterns(source), *patterns(chosen))
     build = (
@@ -112,7 +115,7 @@ def _code(facts: Facts, *roles: Role) -> tuple[str, ...]:
 def _source(facts: Facts) -> Choice[tuple[str, ...]]:
     code = _code(facts, Role.PRODUCT) or _code(facts, Role.EXAMPLES, Role.BENCHMARKS) or _code(facts, Role.TESTS)
     if not code:
-        return Choice((".",), "no CUDA, HIP, Triton or TileLang source found: the whole repository is looked at")
+        return Choice((".",), "the whole repository, for no CUDA, HIP, Triton or TileLang source was found")
     told = _told(facts, code)
     tops = folders.top_folders(code)
     if "." in tops:

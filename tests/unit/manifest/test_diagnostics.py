@@ -98,7 +98,7 @@ def test_the_json_form_has_every_field() -> None:
         "line": 1,
         "column": 10,
         "message": "the manifest has version `9`; this release of rocm-ci-gen reads up to 1",
-        "fix": "upgrade rocm-ci-gen: `pip install --upgrade rocm-ci`",
+        "fix": "install a newer rocm-ci",
         "key": "version",
         "source_line": "version: 9",
         "rule": "newer-version",

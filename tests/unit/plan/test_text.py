@@ -119,3 +119,18 @@ def test_shorten() -> None:
 def test_first_few() -> None:
     assert first_few(["a", "b"], 2) == "a, b"
     assert first_few(["a", "b", "c"], 2) == "a, b, … (+1)"
+
+
+def test_what_does_not_start_has_no_group(manifest: Manifest) -> None:
+    plan = decide(manifest, Event("push", ref="refs/heads/x"), SRC)
+    assert "rocm-ci-push" not in text(plan)
+    assert text(plan).endswith("main\n")
+    assert "Concurrency" not in markdown(plan)
+    started = decide(manifest, Event("push", ref="refs/heads/main"), SRC)
+    assert "rocm-ci-push-refs/heads/main" in text(started)
+    assert "Concurrency group" in markdown(started)
+
+
+def test_one_job_is_one_job(make: Callable[..., Manifest]) -> None:
+    base = "version: 1\nrunners: {cpu: {labels: ubuntu-latest}}\nstages: {hipify-check: null}\n"
+    assert headline(decide(make(base=base), PULL, SRC)).endswith("1 of 1 job runs")

@@ -297,3 +297,17 @@ def test_every_choice_has_a_reason() -> None:
             assert name
             assert value
             assert reason
+
+
+def test_what_is_one_is_not_counted_as_many() -> None:
+    one = {"pkg/k.py": TRITON, "tests/test_k.py": GPU_TEST}
+    assert proposed(one).tests.tests.reason == "the only pytest file that touches the GPU"
+    two = one | {"tests/test_l.py": GPU_TEST}
+    assert proposed(two).tests.tests.reason == "2 of the 2 pytest files that touch the GPU"
+    plain = {"tests/test_k.py": "def test_k(): ...\n"}
+    assert proposed(plain).tests.tests.reason == "the only pytest file of the repository; none names a GPU"
+
+
+def test_the_whole_repository_is_what_is_looked_at_where_nothing_was_found() -> None:
+    reason = proposed({"README.md": ""}).hipify.source.reason
+    assert reason == "the whole repository, for no CUDA, HIP, Triton or TileLang source was found"
