@@ -101,7 +101,11 @@ _steps = st.one_of(
         },
     ),
     _optional(
-        {"uses": st.sampled_from([f"actions/cache@{SHA}", "./.github/actions/build", "org/rocm-ci/actions/x@v1"])},
+        {
+            "uses": st.sampled_from(
+                [f"actions/cache@{SHA}", "./.github/actions/build", "$/actions/x", "org/rocm-ci/actions/x@v1"]
+            )
+        },
         {"name": lines, "with": st.dictionaries(st.sampled_from(["path", "key", "restore-keys"]), scalars, max_size=3)},
     ),
 )
@@ -241,7 +245,15 @@ _probes = st.none() | _optional(
     },
 )
 _jobs = _optional(
-    {"uses": st.sampled_from(["./.github/workflows/docs.yml", f"org/other/.github/workflows/x.yaml@{SHA}"])},
+    {
+        "uses": st.sampled_from(
+            [
+                "./.github/workflows/docs.yml",
+                "$/.github/workflows/docs.yml",
+                f"org/other/.github/workflows/x.yaml@{SHA}",
+            ]
+        )
+    },
     {
         "with": st.dictionaries(st.sampled_from(["strict", "level"]), scalars, max_size=2),
         "secrets": _listed(secret_names, least=0),

@@ -84,7 +84,9 @@ _RUN_STEPS = st.builds(
 _USES_STEPS = st.builds(
     Step,
     name=st.none() | _LINE,
-    uses=st.sampled_from([f"actions/cache@{SHA}", "./.github/actions/x", f"actions/checkout@{SHA}"]),
+    uses=st.sampled_from(
+        [f"actions/cache@{SHA}", "./.github/actions/x", "$/.github/actions/x", f"actions/checkout@{SHA}"]
+    ),
     version=st.none() | st.just("v4.2.0"),
     with_=st.dictionaries(_NAME, TEXT, max_size=2),
     env=_ENV,
@@ -161,7 +163,9 @@ _FILTERS = st.none() | st.builds(RefFilter, _PATTERNS, st.none(), _PATTERNS, st.
 _USER_JOBS = st.builds(
     UserJob,
     name=_JOB_NAME,
-    uses=st.sampled_from(["./.github/workflows/docs.yml", f"me/it/.github/workflows/x.yml@{SHA}"]),
+    uses=st.sampled_from(
+        ["./.github/workflows/docs.yml", "$/.github/workflows/docs.yml", f"me/it/.github/workflows/x.yml@{SHA}"]
+    ),
     version=st.none() | st.just("v1.0.0"),
     with_=st.dictionaries(_NAME, _VALUES, max_size=3),
     secrets=_SECRETS,

@@ -14,6 +14,7 @@ from rocm_ci_gen.files import LIST_PATH
 from rocm_ci_gen.filter_patterns import PatternLists
 from rocm_ci_gen.manifest.hosted import is_self_hosted
 from rocm_ci_gen.manifest.model import Manifest, RefFilter, Runner, Stage, UserJob
+from rocm_ci_gen.manifest.references import local_path
 from rocm_ci_gen.manifest.resolve import PROBE
 from rocm_ci_gen.plan.changes import Changes, printable_path
 from rocm_ci_gen.plan.concurrency import adds_label, concurrency, is_other_label
@@ -137,8 +138,7 @@ def _expect(stage: Stage) -> Iterator[Expect]:
 
 def _user_job(user: UserJob) -> _Entry:
     job = Job(user.name, "user", False, "", uses=user.uses)
-    definition = user.uses.removeprefix("./") if user.uses.startswith("./") else None
-    return _Entry(user.name, user.paths, job, user.self_hosted, definition)
+    return _Entry(user.name, user.paths, job, user.self_hosted, local_path(user.uses))
 
 
 @dataclass

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rocm_ci_gen.manifest.model import Manifest, Source, Stage, Step
+from rocm_ci_gen.manifest.references import local_path
 from rocm_ci_gen.workflow import expressions
 from rocm_ci_gen.workflow.errors import RenderError
 from rocm_ci_gen.workflow.expressions import Expression
@@ -78,10 +79,11 @@ def gate_step(manifest: Manifest) -> StepView:
 def user_reference(uses: str, version: str | None) -> Noted:
     """An action or workflow of the user's, with its version as a comment.
 
-    One of the same repository (`./…`) is written `$/…`: the commit that runs, whatever has become of the checkout.
-    GitHub's changelog of 2026-07-30, which recommends it; a step needs runner 2.336 or newer.
+    One of the same repository (`./…` or `$/…`) is written `$/…`: the commit that runs, whatever has become of the
+    checkout. GitHub's changelog of 2026-07-30, which recommends it; a step needs runner 2.336 or newer.
     """
-    return Noted("$/" + uses.removeprefix("./") if uses.startswith("./") else uses, version or "")
+    local = local_path(uses)
+    return Noted(uses if local is None else f"$/{local}", version or "")
 
 
 def _node(manifest: Manifest, place: Placement) -> StepView:

@@ -116,3 +116,18 @@ def test_files_that_are_named_and_not_there() -> None:
         "missing-file stages.kernel-tests.before[0].uses",
     ]
     assert asked == ["r.txt", "src", "tests/a.py", "tests/c", "action", ".github/workflows/docs.yml"]
+
+
+@pytest.mark.parametrize("place", ["./", "$/"])
+def test_what_is_in_the_same_repository_may_be_named_in_both_ways(place: str) -> None:
+    step = f"stages: {{kernel-tests: {{before: [{{uses: {place}ACTION}}]}}}}\n"
+    job = f"jobs: {{docs: {{uses: {place}.github/workflows/NAME.yml}}}}\n"
+    text = f"version: 1\n{RUNNERS}" + (step + job).replace("ACTION", "actions/x").replace("NAME", "docs")
+    asked: list[str] = []
+    checked = check(text.encode(), "m", exists=lambda path: bool(asked.append(path)) or True)
+    assert checked.diagnostics == ()
+    assert asked == ["actions/x", ".github/workflows/docs.yml"]
+    assert told((step + job).replace("ACTION", "../x").replace("NAME", "rocm-ci")) == [
+        "outside-repository stages.kernel-tests.before[0].uses",
+        "calls-itself jobs.docs.uses",
+    ]

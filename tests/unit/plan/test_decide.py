@@ -113,13 +113,14 @@ def test_unowned_run(make: Make) -> None:
     assert decide(manifest, PULL, changed("README.md")).run == ()
 
 
-def test_user_jobs(make: Make) -> None:
+@pytest.mark.parametrize("place", ["./", "$/"])
+def test_user_jobs(make: Make, place: str) -> None:
     manifest = make(
         """
 jobs:
   docs: {uses: ./.github/workflows/docs.yml, paths: ["docs/**"]}
   other: {uses: org/repo/.github/workflows/x.yml@0123456789012345678901234567890123456789, paths: ["x/**"]}
-"""
+""".replace("./", place)
     )
     plan = decide(manifest, PULL, changed("docs/a.md"))
     assert plan.run == ("docs",)

@@ -201,9 +201,10 @@ def test_a_job_of_the_users_calls_a_workflow() -> None:
     assert (job.runs_on, job.timeout_minutes, job.steps) == (None, None, ())
 
 
-def test_what_is_in_the_same_repository_is_named_so() -> None:
-    local = Step(uses="./.github/actions/build")
-    user = UserJob("docs", "./.github/workflows/docs.yml")
+@pytest.mark.parametrize("place", ["./", "$/"])
+def test_what_is_in_the_same_repository_is_named_so(place: str) -> None:
+    local = Step(uses=f"{place}.github/actions/build")
+    user = UserJob("docs", f"{place}.github/workflows/docs.yml")
     found = jobs(manifest(replace(KERNELS, before=(local,)), jobs=(user,)))
     assert found["kernel-tests"].steps[2].uses == Noted("$/.github/actions/build")
     assert found["docs"].calls == Noted("$/.github/workflows/docs.yml")

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Callable, Iterator
 
 from rocm_ci_gen.manifest.findings import Finding, Path
+from rocm_ci_gen.manifest.references import local_path
 from rocm_ci_gen.manifest.semantics.document import Document
 from rocm_ci_gen.manifest.words import show
 
@@ -20,7 +21,9 @@ _GLOB = frozenset("*?[{")
 def check(doc: Document, exists: Exists) -> Iterator[Finding]:
     """A warning for each file that is named and not there; it may still be made by a step."""
     for path, name in _named(doc):
-        place = posixpath.normpath(name.partition("::")[0] if path[-2:-1] == ("tests",) else name)
+        local = local_path(name) if path[-1] == "uses" else None
+        named = name.partition("::")[0] if path[-2:-1] == ("tests",) else local or name
+        place = posixpath.normpath(named)
         if _GLOB.isdisjoint(place) and not exists(place):
             yield Finding(
                 "missing-file",
@@ -44,5 +47,5 @@ def _named(doc: Document) -> Iterator[tuple[Path, str]]:
 
 def _local(doc: Document, path: Path) -> Iterator[tuple[Path, str]]:
     uses = doc.text(*path)
-    if uses is not None and uses.startswith("./"):
+    if uses is not None and local_path(uses) is not None:
         yield path, uses

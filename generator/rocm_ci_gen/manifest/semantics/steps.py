@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from rocm_ci_gen.manifest.findings import Finding, Path
+from rocm_ci_gen.manifest.references import local_path
 from rocm_ci_gen.manifest.schema import default
 from rocm_ci_gen.manifest.semantics.document import Document
 from rocm_ci_gen.manifest.words import show
 
-OWN_WORKFLOW = "./.github/workflows/rocm-ci.yml"
+OWN_WORKFLOW = ".github/workflows/rocm-ci.yml"
 _SHA = re.compile("[0-9a-f]{40}")
 _HEX = re.compile("[0-9a-f]{7,39}")
 _VERSION = re.compile("v?[0-9][0-9A-Za-z.-]*")
@@ -25,7 +26,7 @@ def check(doc: Document) -> Iterator[Finding]:
     for job in doc.keys("jobs"):
         path = ("jobs", job)
         yield from _uses(doc, path)
-        if doc.text(*path, "uses") == OWN_WORKFLOW:
+        if local_path(doc.text(*path, "uses") or "") == OWN_WORKFLOW:
             yield Finding(
                 "calls-itself",
                 (*path, "uses"),
@@ -62,7 +63,7 @@ def _uses(doc: Document, path: Path) -> Iterator[Finding]:
     uses = doc.text(*at)
     if uses is None:
         return
-    if uses.startswith("./"):
+    if local_path(uses) is not None:
         if ".." in uses.split("/"):
             yield Finding("outside-repository", at, f"{show(uses)} leaves the repository", fix="remove the `..`")
         if doc.has(*path, "version"):
