@@ -11,12 +11,15 @@ import errno
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 
+from rocm_ci import __version__
 from rocm_ci.runner.errors import Code, InfraError, RocmCiError
 
 
@@ -106,6 +109,14 @@ class CommandGroup(click.Group):
             ctx.exit(int(error.code))
         except BrokenPipeError:
             # The reader (`| head`) went away: what it wanted to see it has seen. Not a result of the check.
+            ctx.exit(int(Code.INFRA))
+        except (click.ClickException, click.Abort, click.exceptions.Exit, OSError):
+            raise  # click's own, and what `main` knows better
+        except Exception as error:  # a fault of ours: said in one line, with where it is
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(place.filename).name}:{place.lineno}"
+            what = f"internal error of rocm-ci {__version__}: {type(error).__name__}: {error} ({where})"
+            print_error(InfraError(what, help="please report this line and the command"))
             ctx.exit(int(Code.INFRA))
 
 
