@@ -144,7 +144,7 @@ def run(request: Request, migration: migrate.Migration, context: StageContext) -
     Raises:
         UsageError: A path does not exist, holds nothing that could be checked, or the release is no number.
     """
-    target = _target(request)
+    target = _target(request, context.progress)
     known = _known(request.baseline)
     converted = migrate.convert(migration, request.source, request.exclude, request.jobs, target, context)
     found = converted.found if converted else _discover(request)
@@ -213,17 +213,30 @@ def _from_root(context: StageContext) -> Callable[[str], str]:
     return place
 
 
-def _target(request: Request) -> check_file.Target:
+def _target(request: Request, progress: Callable[[str], None]) -> check_file.Target:
     try:
         version = versions.parse(request.version) if request.version else versions.NEWEST
     except ValueError as error:
         raise UsageError(f"--rocm-version: {error}", help="for example: --rocm-version 6.3") from error
+    if version < versions.OLDEST or version[0] > versions.NEWEST[0]:
+        oldest, newest = versions.show(versions.OLDEST), versions.show(versions.NEWEST)
+        raise UsageError(
+            f"--rocm-version {request.version}: nothing is known of that release",
+            help=f"name one from {oldest} on; the newest that this version knows is {newest}",
+        )
+    if version > versions.NEWEST:
+        progress(
+            f"ROCm {versions.show(version)} is newer than the tables: names are those of {versions.show(versions.NEWEST)}"
+        )
     return check_file.Target(version, explicit=bool(request.version), hipify=request.mode == "hipify")
 
 
 def _discover(request: Request) -> files.Found:
-    if not request.source:
-        raise UsageError("no path was given", help="name the sources to check, for example: rocm-ci hipify-check src")
+    if not all(request.source) or not request.source:
+        raise UsageError(
+            "no path was given, or an empty one",
+            help="name the sources to check, for example: rocm-ci hipify-check src",
+        )
     try:
         found = files.discover(request.source, request.exclude)
     except files.MissingPathError as error:

@@ -10,6 +10,9 @@ Version = tuple[int, int]
 NEWEST: Version = (7, 0)
 """The newest release that the mapping tables cover; the default target."""
 
+OLDEST: Version = (5, 0)
+"""The oldest release that may be named; before it the tables' columns say little."""
+
 _PATTERN = re.compile(r"(\d{1,3})(?:\.(\d{1,3}))?(?:\.\d{1,6})*(?:[-+~].*)?")
 
 

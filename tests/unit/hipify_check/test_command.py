@@ -444,3 +444,24 @@ def test_sarif_keeps_what_github_takes():
     results = json.loads(sarif.sarif([*easy, hard], "1.0"))["runs"][0]["results"]
     assert len(results) == sarif.LIMIT
     assert results[0]["ruleId"] == "HIP107"
+
+
+@pytest.mark.parametrize("version", ["99.0", "1.0", "8.0"])
+def test_a_release_that_nothing_is_known_of_is_wrong_use(tree, version):
+    tree(a_dot_cu="int x;\n")
+    result = run("a.cu", "--rocm-version", version)
+    assert result.exit_code == 2
+    assert "nothing is known of that release" in result.output
+
+
+def test_a_newer_release_than_the_tables_is_told(tree):
+    tree(a_dot_cu="int x;\n")
+    result = run("a.cu", "--rocm-version", "7.2")
+    assert result.exit_code == 0
+    assert "names are those of 7.0" in result.output
+
+
+@pytest.mark.parametrize("options", [(), ("--convert", "out")])
+def test_an_empty_path_is_wrong_use_and_not_the_whole_folder(tree, options):
+    tree(a_dot_cu="int x;\n")
+    assert run("", *options).exit_code == 2
