@@ -225,9 +225,8 @@ def _target(request: Request, progress: Callable[[str], None]) -> check_file.Tar
             help=f"name one from {oldest} on; the newest that this version knows is {newest}",
         )
     if version > versions.NEWEST:
-        progress(
-            f"ROCm {versions.show(version)} is newer than the tables: names are those of {versions.show(versions.NEWEST)}"
-        )
+        known = versions.show(versions.NEWEST)
+        progress(f"ROCm {versions.show(version)} is newer than the tables: names are those of {known}")
     return check_file.Target(version, explicit=bool(request.version), hipify=request.mode == "hipify")
 
 
