@@ -16,7 +16,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 DEMO = PROJECT / "demo"
 REPOSITORY = DEMO / "saxpy"
 SOURCE = "src/saxpy.hip"
-ACT_MARKS = "⚙❗✅❌⭐🏁"  # lines of act's own
+ACT_MARKS = "⚙❗❓✅❌⭐🏁"  # lines of act's own
 
 GPU_MANIFEST = """\
 version: 1
