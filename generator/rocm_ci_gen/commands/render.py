@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +58,23 @@ def command(*, check: bool, diff: bool, target: str, output: str | None, manifes
         raise NotAvailable(f"--target {target} is not available in this version", help="available: github")
     if output == _STDOUT and (check or diff):
         raise UsageError("--output - prints the workflow; it goes with neither --check nor --diff")
+    with _no_collection():
+        _render(check=check, diff=diff, output=output, manifest=manifest, force=force)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Leave garbage alone: most of the time is start-up, which makes none, and each collection looks at all of it."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _render(*, check: bool, diff: bool, output: str | None, manifest: Path | None, force: bool) -> None:
     from rocm_ci_gen import files, workflow
 
     path = _find() if manifest is None else manifest

@@ -265,11 +265,23 @@ def read(source: SourceText) -> tuple[Node | None, list[Flaw]]:
     # Imported here: the package's names are needed by commands that never read a manifest.
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError
+    from ruamel.yaml.reader import Reader
 
+    class CheckedReader(Reader):
+        """Reads characters that `source` has looked at: it refuses more than YAML does.
+
+        The pattern of ruamel's own check costs more to compile than a small manifest to read.
+        """
+
+        def check_printable(self, data: object) -> None:
+            """Nothing is left to check."""
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Reader = CheckedReader
     builder = _Builder(source)
     last = 0
     try:
-        for event in YAML(typ="safe", pure=True).parse(source.text):
+        for event in yaml.parse(source.text):
             last = event.start_mark.index
             builder.feed(event)
     except _Stop:

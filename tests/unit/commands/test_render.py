@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -195,3 +196,9 @@ def test_help_has_an_example_and_is_cheap(repository: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_garbage_is_collected_again_afterwards(tmp_path: Path) -> None:
+    result = CliRunner().invoke(rocm_ci_gen.cli.main, ["render", "--manifest", str(tmp_path / "none.yml")])
+    assert result.exit_code == 2
+    assert gc.isenabled()
