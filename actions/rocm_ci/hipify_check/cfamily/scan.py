@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check import mapping
-from rocm_ci.hipify_check.cfamily import assembly, branches, guards, launch, lexer, namespaces, warp
+from rocm_ci.hipify_check.cfamily import assembly, branches, guards, launch, lexer, namespaces, vocabulary, warp
 from rocm_ci.hipify_check.cfamily.context import Context, is_defined_here, is_foreign, qualifier, word_before
 from rocm_ci.hipify_check.model import Scan
 from rocm_ci.hipify_check.versions import parse
@@ -22,45 +22,13 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Context, int, int], None]
 
-# Each alternative begins with plain characters, which lets the engine skip quickly; the look-behind right after
-# them asks for the start of a word. The words are those that any rule or table may know.
-_WORDS = re.compile(
-    rb"""cu(?<![0-9A-Za-z_]cu)(?:[A-Za-z]\w+|b\b)
-    |cg(?<![0-9A-Za-z_]cg)\b
-    |csr(?<![0-9A-Za-z_]csr)\w+Info\w*
-    |cooperative_groups(?<![0-9A-Za-z_]cooperative_groups)\b
-    |CU(?<![0-9A-Za-z_]CU)\w+
-    |C10_CUDA(?<![0-9A-Za-z_]C10_CUDA)_\w+
-    |Cub(?<![0-9A-Za-z_]Cub)\w+
-    |CIG_DATA(?<![0-9A-Za-z_]CIG_DATA)\w+
-    |nv(?<![0-9A-Za-z_]nv)\w+
-    |npp(?<![0-9A-Za-z_]npp)[is][A-Z_]\w+
-    |NV(?<![0-9A-Za-z_]NV)\w+
-    |Npp(?<![0-9A-Za-z_]Npp)\w+
-    |__(?<![0-9A-Za-z_]__)\w+
-    |_(?<![0-9A-Za-z_]_)(?:Pow_int\b|fdsign\b|ldsign\b|Cub\w+|CUB\w+|nv\w+)
-    |make_cu(?<![0-9A-Za-z_]make_cu)\w+
-    |memoryType(?<![0-9A-Za-z_]memoryType)\b
-    |gcnArch(?<![0-9A-Za-z_]gcnArch)\b
-    |gesvdjInfo(?<![0-9A-Za-z_]gesvdjInfo)\w*
-    |syevjInfo(?<![0-9A-Za-z_]syevjInfo)\w*
-    |libraryPropertyType(?<![0-9A-Za-z_]libraryPropertyType)\w*
-    |MAX_CUFFT_ERROR(?<![0-9A-Za-z_]MAX_CUFFT_ERROR)\b
-    |asm(?<![0-9A-Za-z_]asm)\b
-    |thrust(?<![0-9A-Za-z_]thrust)\b
-    |wmma(?<![0-9A-Za-z_]wmma)\b
-    |warp(?<![A-Za-z]warp)_?[sSwtlL]\w+
-    |W(?<![A-Z]W)(?:ARP_?[STWL]\w+|arp_?[Ss]\w+)
-    """,
-    re.VERBOSE,
-)
 _PASTE = re.compile(
     rb"\b(?:cu(?:da|blas|dnn|fft|rand|sparse|solver|tensor)?|CU(?:DA|BLAS|DNN|FFT|RAND|SPARSE)?_?)[ \t]*##"
     rb"|##[ \t]*cu(?:da|blas|dnn)\w*"
 )
 # A copy of these in the tree is as much NVIDIA's as the one of the toolkit.
 _NVIDIA_ONLY = ("cutlass/", "cute/", "cub/")
-_UNDERSCORE = ord("_")
+_THREAD = b"threadIdx"
 _HIP_HEADER = tuple(
     "hip/ hipblas hipcub hiprand hipfft hipsparse hipsolver rocprim rocblas rocwmma ck/ ck_tile/".split()  # noqa: SIM905
 )
@@ -78,40 +46,41 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
             the code should build on the releases before it as well.
         hipify: Whether hipify runs first: it turns ``__CUDACC__`` into ``__HIPCC__``, so that branch is compiled.
     """
-    if not _worth_reading(raw, version):
+    known = _vocabulary(version)
+    words = known.words(raw)
+    spliced = b"\\" in raw and lexer.splits_word(raw)
+    if not (words or spliced or b"<<<" in raw or _may_paste(raw) or _has_header(raw, version)):
         return Scan(includes=lexer.quick_includes(raw))
     source = lexer.read(raw)
-    context = Context(source, branches.walk(source.code, hipify=hipify), version, explicit)
+    if spliced:
+        words = known.words(source.text)
+    code = source.code
+    context = Context(source, branches.walk(code, hipify=hipify), version, explicit)
     context.is_hip = any(
         include.name.startswith(_HIP_HEADER) and context.live(include.offset) for include in source.includes
     )
-    defined_at = {define.offset: define for define in context.branches.defines}
-    code = source.code
+    defined_at = {define.offset for define in context.branches.defines}
     table = mapping.names(version)
-    for match in _WORDS.finditer(code):
-        token = match[0]
-        start, end = match.span()
+    for start, end, word in vocabulary.places(code, words - {_THREAD}):
         if start in defined_at:
-            _defined(context, start, end, token)
+            _defined(context, start, end, word)
             continue
-        entry = table.get(token)
+        entry = table.get(word)
         if entry is not None:
-            _known(context, start, end, token, entry)
+            _known(context, start, end, word, entry)
             continue
-        rule = _RULES.get(token)
+        rule = _RULES.get(word)
         if rule is not None:
             rule(context, start, end)
-        elif token[0] == _UNDERSCORE:
-            continue
-        elif token[:1] in b"wW":
-            warp_word(context, start, end)
+        elif warp.NAME_SAYS_WARP.fullmatch(word):
+            warp.named_size(context, start, end, word)
         else:
-            _unknown(context, start, end, token)
+            _unknown(context, start, end, word)
     _includes(context)
     _pastes(context)
     if b"<<<" in code and b"__" in code:
         launch.launches(context)
-    if b"threadIdx" in code:
+    if _THREAD in words:
         warp.lanes(context)
     own = context.defines
     hits = [hit for hit in context.hits if not (hit.owned_by and hit.owned_by in own)]
@@ -122,10 +91,29 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
     return Scan(hits, frozenset(own), tuple(include.name for include in source.includes), early)
 
 
-def _worth_reading(raw: bytes, version: Version) -> bool:
-    """Can there be anything? Most files of a large tree know nothing of GPUs, and this is all they cost."""
-    if _WORDS.search(raw) or b"threadIdx" in raw or b"##" in raw or (b"\\" in raw and lexer.splits_word(raw)):
-        return True
+@lru_cache(maxsize=4)
+def _vocabulary(version: Version) -> vocabulary.Vocabulary:
+    """The words that the loop in ``scan`` does something with."""
+    table = mapping.names(version)
+    unknown, _ = _prefixes()
+
+    def matters(word: bytes) -> bool:
+        return (
+            word in table
+            or word in _RULES
+            or word == _THREAD
+            or warp.NAME_SAYS_WARP.fullmatch(word) is not None
+            or unknown.match(word.decode()) is not None
+        )
+
+    return vocabulary.Vocabulary(matters)
+
+
+def _may_paste(raw: bytes) -> bool:
+    return b"##" in raw and _PASTE.search(raw) is not None
+
+
+def _has_header(raw: bytes, version: Version) -> bool:
     return b"include" in raw and any(mapping.header(name, version) for name in lexer.quick_includes(raw))
 
 
@@ -253,19 +241,13 @@ def _pastes(context: Context) -> None:
             context.add(match.start(), "token-paste", "manual", name, library="preprocessor")
 
 
-def warp_word(context: Context, start: int, end: int) -> None:
-    """A word around ``warp``: the builtin variable, or a constant of the user's."""
-    code = context.code
-    if code[start:end] == b"warpSize":
-        if is_defined_here(code, start, end):
-            context.define("warpSize", start)
-            warp.named_size(context, start, end, b"warpSize")
-        else:
-            warp.warp_size(context, start, end)
-        return
-    while (start and code[start - 1 : start].isalnum()) or code[start - 1 : start] == b"_":
-        start -= 1
-    warp.named_size(context, start, end, code[start:end])
+def _warp_size(context: Context, start: int, end: int) -> None:
+    """``warpSize``: the builtin variable, unless the file makes its own."""
+    if is_defined_here(context.code, start, end):
+        context.define("warpSize", start)
+        warp.named_size(context, start, end, b"warpSize")
+    else:
+        warp.warp_size(context, start, end)
 
 
 def _removed_field(context: Context, start: int, end: int, *, struct: re.Pattern[bytes], hip: str, note: str) -> None:
@@ -293,6 +275,7 @@ _RULES: dict[bytes, Rule] = {
     b"cg": namespaces.cooperative,
     b"cooperative_groups": namespaces.cooperative,
     b"nvtx3": namespaces.nvtx3,
+    b"warpSize": _warp_size,
     b"memoryType": partial(
         _removed_field,
         struct=_POINTER_ATTRIBUTES,

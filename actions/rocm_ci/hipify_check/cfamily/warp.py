@@ -35,7 +35,7 @@ _TRUNCATED = re.compile(
 )
 _EQUALS_32 = re.compile(rb"\s*==\s*(?:0[xX][fF]{8}[uU]?|~0[uU]?|\(unsigned\)\s*-1)(?![0-9A-Za-z])")
 
-_NAME_SAYS_WARP = re.compile(
+NAME_SAYS_WARP = re.compile(
     rb"(?i:k?_*(?:[a-z0-9]+_)*warp_*(?:size|sz|width|threads|lanes)|(?:[a-z0-9]+_)*threads_per_warp)_*"
 )
 _SET_TO = re.compile(rb"\s*(?:=|\{)?\s*\(?\s*(32|64)[uU]?[lL]{0,2}\s*\)?\s*\}?\s*(?:;|,|\n|$)")
@@ -137,7 +137,7 @@ def warp_size(context: Context, start: int, end: int) -> None:
 
 def named_size(context: Context, start: int, end: int, token: bytes) -> None:
     """``#define WARP_SIZE 64``: right on one half of AMD's GPUs only."""
-    if not _NAME_SAYS_WARP.fullmatch(token):
+    if not NAME_SAYS_WARP.fullmatch(token):
         return
     match = _SET_TO.match(context.code, end)
     if match is None or context.code[end : end + 1] not in b" \t={":
