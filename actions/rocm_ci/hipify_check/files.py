@@ -15,6 +15,7 @@ from rocm_ci.hipify_check.model import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from io import FileIO
 
 SIZE_LIMIT = 32 * 1024 * 1024
 """Bytes; a larger file is data or generated, and is told as not checked."""
@@ -61,18 +62,19 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = ()) -> Found:
         MissingPathError: A path does not exist.
     """
     found = Found()
-    seen: set[str] = set()
+    seen: set[object] = set()
     for given in paths:
-        root = Path(given)
-        if not root.exists() and not root.is_symlink():
+        if not os.path.lexists(given):
             raise MissingPathError(given)
-        if root.is_dir():
+        if os.path.isdir(given):
             unread: list[Skipped] = []
-            for inner in list_tree(root, unread):
-                _consider(found, seen, _join(given, inner), root / inner, inner, exclude)
-            found.skipped += [Skipped(_join(given, one.path), one.reason) for one in unread]
+            prefix = _prefix(given)
+            for inner in list_tree(Path(given), unread):
+                _consider(found, seen, prefix + inner, inner, exclude)
+            found.skipped += [Skipped(prefix + one.path, one.reason) for one in unread]
         else:
-            _consider(found, seen, _clean(given), root, root.name, exclude)
+            name = str(PurePosixPath(given))
+            _consider(found, seen, name, name.rpartition("/")[2], exclude)
     found.files.sort(key=lambda file: file.name)
     found.skipped.sort(key=lambda skipped: skipped.path)
     return found
@@ -81,8 +83,8 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = ()) -> Found:
 def read(location: str) -> bytes | str:
     """A file's bytes, UTF-16 and UTF-32 as UTF-8; or, as text, why it cannot be checked."""
     try:
-        with Path(location).open("rb") as stream:
-            data = stream.read(SIZE_LIMIT + 1)
+        with open(location, "rb", buffering=0) as stream:
+            data = _read_all(stream, os.fstat(stream.fileno()).st_size)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     if len(data) > SIZE_LIMIT:
@@ -98,24 +100,38 @@ def read(location: str) -> bytes | str:
     return data
 
 
-def _consider(found: Found, seen: set[str], name: str, location: Path, inner: str, exclude: Sequence[str]) -> None:
+def _read_all(stream: FileIO, size: int) -> bytes:
+    """All bytes up to one more than ``SIZE_LIMIT``; ``size`` is what the file should have, and saves memory."""
+    data = stream.read(min(size, SIZE_LIMIT) + 1)
+    if len(data) == size:
+        return data
+    parts = [data]
+    room = SIZE_LIMIT + 1 - len(data)
+    while data and room > 0:
+        data = stream.read(min(room, _SNIFF))
+        parts.append(data)
+        room -= len(data)
+    return b"".join(parts)
+
+
+def _consider(found: Found, seen: set[object], name: str, inner: str, exclude: Sequence[str]) -> None:
     if exclude and (globs.any_match(inner, exclude) or globs.any_match(name, exclude)):
         return
     kind = kind_of(name)
     try:
-        status = location.stat()
+        status = os.stat(name)
     except OSError as error:
-        if location.is_symlink() and (kind or not location.suffix):
+        if os.path.islink(name) and (kind or "." not in inner.rpartition("/")[2]):
             found.skipped.append(Skipped(name, f"symbolic link that leads nowhere: {error.strerror or error}"))
-        elif kind and os.path.lexists(location):
+        elif kind and os.path.lexists(name):
             found.skipped.append(Skipped(name, f"cannot be read: {error.strerror or error}"))
         return
     if stat.S_ISDIR(status.st_mode):
-        if location.is_symlink():
+        if os.path.islink(name):
             found.skipped.append(Skipped(name, "symbolic link to a directory, not followed"))
         else:  # a submodule: git names it, and lists nothing of it
-            for deeper in list_tree(location):
-                _consider(found, seen, _join(name, deeper), location / deeper, f"{inner}/{deeper}", exclude)
+            for deeper in list_tree(Path(name)):
+                _consider(found, seen, f"{name}/{deeper}", f"{inner}/{deeper}", exclude)
         return
     if kind is None:
         found.ignored += 1
@@ -126,10 +142,11 @@ def _consider(found: Found, seen: set[str], name: str, location: Path, inner: st
     if status.st_size > SIZE_LIMIT:
         found.skipped.append(Skipped(name, f"larger than {SIZE_LIMIT // 1024 // 1024} MiB"))
         return
-    real = os.path.realpath(location)
-    if real not in seen:
-        seen.add(real)
-        found.files.append(SourceFile(name, kind, status.st_size, str(location)))
+    # A file that two paths lead to counts once. Hard links are files of their own, and have the same inode.
+    one = os.path.realpath(name) if status.st_nlink > 1 else (status.st_dev, status.st_ino)
+    if one not in seen:
+        seen.add(one)
+        found.files.append(SourceFile(name, kind, status.st_size, name))
 
 
 def list_tree(root: Path, unread: list[Skipped] | None = None) -> list[str]:
@@ -173,7 +190,7 @@ def _walk(root: Path, unread: list[Skipped]) -> Iterator[str]:
         for folder in folders:
             if folder in _NEVER:
                 continue
-            if (Path(directory) / folder).is_symlink():
+            if os.path.islink(os.path.join(directory, folder)):
                 yield prefix + folder
             else:
                 kept.append(folder)
@@ -182,9 +199,7 @@ def _walk(root: Path, unread: list[Skipped]) -> Iterator[str]:
             yield prefix + name
 
 
-def _clean(given: str) -> str:
-    return str(PurePosixPath(given))
-
-
-def _join(given: str, inner: str) -> str:
-    return str(PurePosixPath(given) / inner)
+def _prefix(given: str) -> str:
+    """What stands before the names of the files in a folder that the user gave: ``src/``; nothing for ``.``."""
+    name = str(PurePosixPath(given))
+    return "" if name == "." else name if name.endswith("/") else f"{name}/"

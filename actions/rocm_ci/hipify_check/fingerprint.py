@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocm_ci.hipify_check.model import Finding
-
-_SPACE = re.compile(r"\s+")
 
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:
@@ -24,7 +21,7 @@ def fingerprints(findings: Iterable[Finding]) -> list[str]:
     seen: Counter[str] = Counter()
     made: list[str] = []
     for finding in findings:
-        text = _SPACE.sub("", finding.source)
+        text = "".join(finding.source.split())
         key = "\0".join((finding.path.removeprefix("./"), finding.rule, finding.name, text))
         digest = hashlib.sha256(f"{key}\0{seen[key]}".encode("utf-8", "surrogateescape")).hexdigest()
         seen[key] += 1

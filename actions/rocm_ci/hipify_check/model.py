@@ -1,9 +1,13 @@
-"""The values that travel between the scanners, the engine and the reporters."""
+"""The values that travel between the scanners, the engine and the reporters.
+
+A large tree has tens of thousands of hits and findings, so these two are tuples, which are made three times as fast as
+frozen dataclasses.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Verdict = Literal["convertible", "manual", "unsupported", "note"]
 
@@ -11,8 +15,7 @@ VERDICTS: tuple[Verdict, ...] = ("unsupported", "manual", "convertible", "note")
 """All verdicts, the hardest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One place that is still CUDA, or worth a word.
 
     Attributes:
@@ -40,8 +43,7 @@ class Finding:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """What a scanner returns: a finding without its place in words.
 
     Attributes:

@@ -6,7 +6,6 @@ import ast
 import re
 import warnings
 from bisect import bisect_left, bisect_right
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check import packages, ptx, pychunks, pyguards, words
@@ -183,7 +182,7 @@ class _Reader:
             if found:
                 hit = packages.hit(found[0], found[1], self._within(node, found[0]))
                 self._keep(
-                    replace(hit, verdict="note", note="optional: its absence is caught") if self._optional else hit
+                    hit._replace(verdict="note", note="optional: its absence is caught") if self._optional else hit
                 )
             elif name.startswith("triton.language.extra.cuda"):
                 self._add(
@@ -270,18 +269,18 @@ class _Reader:
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
             whole = first.value if first is argument else first.value.split("/")[-1]
             for hit in words.tools(whole):
-                self._keep(replace(hit, offset=self._within(first, hit.name)))
+                self._keep(hit._replace(offset=self._within(first, hit.name)))
 
     def _dependencies(self, value: ast.expr) -> None:
         for node in ast.walk(value):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 for hit in requirement(node.value, self._version):
-                    self._keep(replace(hit, offset=self._within(node, hit.name)))
+                    self._keep(hit._replace(offset=self._within(node, hit.name)))
 
     def _string(self, node: ast.Constant, text: str) -> None:
         if text == "nvidia-smi" or text.endswith(("bin/nvcc", "bin/nvidia-smi")):
             text = text.rpartition("/")[2]
-            self._keep(replace(next(iter(words.tools(text))), offset=self._within(node, text)))
+            self._keep(next(iter(words.tools(text)))._replace(offset=self._within(node, text)))
             return
         if words.is_variable(text):
             self._keep(words.variable(text, self._within(node, text)))
@@ -289,7 +288,7 @@ class _Reader:
         if len(text) > 20_000:
             return
         for hit in self._in_string(text):
-            self._keep(replace(hit, offset=self._within(node, hit.name)))
+            self._keep(hit._replace(offset=self._within(node, hit.name)))
 
     def _in_string(self, text: str) -> Iterator[Hit]:
         yield from words.indexes(text, self._release)
@@ -314,7 +313,7 @@ class _Reader:
             return
         self._seen.add((hit.offset, hit.name))
         if not self._reached:
-            hit = replace(hit, slug="guarded", verdict="note", note="")
+            hit = hit._replace(slug="guarded", verdict="note", note="")
         self.hits.append(hit)
 
     def _offset(self, node: ast.stmt | ast.expr) -> int:

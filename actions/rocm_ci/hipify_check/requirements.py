@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check import packages, words
@@ -41,7 +40,7 @@ def scan(text: str, version: Version, *, explicit: bool = False, rocm: bool = Fa
 
 def moved(hit: Hit, by: int) -> Hit:
     """The same hit further on."""
-    return replace(hit, offset=hit.offset + by)
+    return hit._replace(offset=hit.offset + by)
 
 
 def requirement(text: str, version: Version) -> Iterator[Hit]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -85,7 +84,7 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
     own = context.defines
     hits = [hit for hit in context.hits if not (hit.owned_by and hit.owned_by in own)]
     if source.text is not source.raw:
-        hits = [replace(hit, offset=source.raw_offset(hit.offset)) for hit in hits]
+        hits = [hit._replace(offset=source.raw_offset(hit.offset)) for hit in hits]
     last_include = source.includes[-1].offset if source.includes else -1
     early = frozenset(name for name, offset in own.items() if offset < last_include)
     return Scan(hits, frozenset(own), tuple(include.name for include in source.includes), early)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check import engine, versions
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocm_ci.hipify_check.engine import Result
-    from rocm_ci.hipify_check.model import Finding
+    from rocm_ci.hipify_check.model import Finding, Verdict
     from rocm_ci.hipify_check.policy import FailOn, Mode
 
 NO_COVERAGE = "nothing that AMD compiles is CUDA, so there is nothing to convert"
@@ -63,14 +63,14 @@ def body(result: Result, mode: Mode, fail_on: FailOn) -> dict[str, object]:
 
 def groups(result: Result, key: Callable[[Finding], str]) -> list[dict[str, object]]:
     """Counts and coverage per group of findings, notes left out; the one with most left to do by hand first."""
-    grouped: dict[str, list[Finding]] = defaultdict(list)
-    for finding in result.findings:
-        if finding.verdict != "note":
-            grouped[key(finding)].append(finding)
-    rows = []
-    for name, findings in grouped.items():
-        counts = engine.tally(findings)
-        rows.append((-counts["unsupported"] - counts["manual"], -counts["convertible"], name, counts))
+    counted = Counter((key(finding), finding.verdict) for finding in result.findings if finding.verdict != "note")
+    grouped: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    for (name, verdict), count in counted.items():
+        grouped[name][verdict] = count
+    rows = [
+        (-counts["unsupported"] - counts["manual"], -counts["convertible"], name, counts)
+        for name, counts in grouped.items()
+    ]
     return [
         {
             "name": name,
