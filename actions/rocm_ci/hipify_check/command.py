@@ -11,7 +11,18 @@ from typing import cast
 import click
 
 from rocm_ci import __version__
-from rocm_ci.hipify_check import baseline, changes, check_file, engine, files, migrate, policy, rules, versions
+from rocm_ci.hipify_check import (
+    baseline,
+    changes,
+    check_file,
+    engine,
+    files,
+    migrate,
+    parallel,
+    policy,
+    rules,
+    versions,
+)
 from rocm_ci.hipify_check.model import VERDICTS, Finding
 from rocm_ci.hipify_check.output import body, markdown, remarks, sarif, text
 from rocm_ci.runner.errors import Code, UsageError
@@ -133,7 +144,8 @@ def command(
     )
 
     def check(context: StageContext) -> Outcome:
-        return run(request, migrate.Migration(convert, in_place, compile, offload_arch), context)
+        with parallel.rare_collection():
+            return run(request, migrate.Migration(convert, in_place, compile, offload_arch), context)
 
     ctx.exit(run_stage(STAGE, check, report=report, timeout=timeout))
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocm_ci.hipify_check import compile as compiling
-from rocm_ci.hipify_check import convert as converting
 from rocm_ci.runner.errors import Code, UsageError
 
 if TYPE_CHECKING:
+    from rocm_ci.hipify_check import compile as compiling
+    from rocm_ci.hipify_check import convert as converting
     from rocm_ci.hipify_check.check_file import Target
     from rocm_ci.hipify_check.files import Found
     from rocm_ci.runner.stage import Outcome, StageContext
@@ -58,6 +58,8 @@ def convert(
     """
     if not asked.convert and not asked.in_place:
         return None
+    from rocm_ci.hipify_check import convert as converting
+
     request = converting.ConvertRequest(
         source=source,
         out=asked.convert,
@@ -85,6 +87,8 @@ def compile_test(
     """
     if not asked.compile:
         return None
+    from rocm_ci.hipify_check import compile as compiling
+
     request = compiling.CompileRequest(
         found=found, roots=roots, offload_arch=asked.offload_arch, version=target.version, jobs=jobs
     )

@@ -7,6 +7,7 @@ is unsafe beside the runner's threads, and its other start methods import the ma
 from __future__ import annotations
 
 import contextlib
+import gc
 import heapq
 import os
 import pickle
@@ -15,14 +16,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from rocm_ci.hipify_check import check_file, mapping
+from rocm_ci.hipify_check import check_file
 from rocm_ci.runner.errors import InfraError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rocm_ci.hipify_check.check_file import FileResult, Target
     from rocm_ci.hipify_check.files import SourceFile
+
+_COLLECT_EVERY = 100_000
+"""New objects between two looks for garbage: findings have no cycles, and each look passes over all of them."""
 
 WORTH_IT = 6_000_000
 """Bytes of source below which starting workers costs more than it saves."""
@@ -53,6 +57,17 @@ def check_all(files: Sequence[SourceFile], target: Target, jobs: int) -> list[Fi
                         stream.close()
             worker.wait()
     return [results[file.name] for file in files]
+
+
+@contextlib.contextmanager
+def rare_collection() -> Iterator[None]:
+    """Look for garbage seldom while a tree is checked: a tenth of the time else goes into that."""
+    before = gc.get_threshold()
+    gc.set_threshold(_COLLECT_EVERY, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def check_one(file: SourceFile, target: Target) -> FileResult:
@@ -105,10 +120,10 @@ def _finish(worker: subprocess.Popen[bytes]) -> list[FileResult]:
 def _work() -> None:
     """The worker: one share in, its results (or the message of an error) out."""
     share, target = pickle.load(sys.stdin.buffer)  # noqa: S301 - our own parent wrote it
-    mapping.names(target.version)
     answer: list[FileResult] | str
     try:
-        answer = [check_one(file, target) for file in share]
+        with rare_collection():
+            answer = [check_one(file, target) for file in share]
     except InfraError as error:
         answer = error.message
     sys.stdout.buffer.write(pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL))
