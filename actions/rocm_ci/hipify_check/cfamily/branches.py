@@ -11,7 +11,7 @@ from rocm_ci.hipify_check.cfamily import condition, macros
 from rocm_ci.hipify_check.cfamily.macros import NONZERO, UNKNOWN, Value
 
 _DIRECTIVE = re.compile(rb"#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif|define|undef)\b([^\n]*)")
-_MAY_BE_AMD = re.compile(rb"HIP|ROCM|AMD")
+_MAY_BE_AMD = (b"HIP", b"ROCM", b"AMD")
 _DEFINE = re.compile(r"\s*([A-Za-z_]\w*)(\()?\s*(.*)", re.DOTALL)
 
 
@@ -154,7 +154,7 @@ class _Walk:
         self._defines: list[Define] = []
         self._alternatives: list[tuple[int, int]] = []
         self._guard = self._include_guard()
-        self._amd_half = _MAY_BE_AMD.search(code) is not None and any(
+        self._amd_half = any(part in code for part in _MAY_BE_AMD) and any(
             macros.is_amd(name)
             for match in self._found
             if match[1] not in {b"define", b"undef", b"else", b"endif"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LAUNCH = re.compile(rb"<<<")
 _KERNEL = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>\s*)?\Z")
 _LOOK_BACK = 160
-_DEVICE = re.compile(rb"\b__(?:global|device)__\b")
+_DEVICE = re.compile(rb"__(?<!\w__)(?:global|device)__\b")
 _HEAD_END = re.compile(rb"[{};(=]")
 _BRACES = re.compile(rb"[{}]")
 

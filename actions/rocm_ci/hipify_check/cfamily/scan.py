@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Rule = Callable[[Context, int, int], None]
 
 _PASTE = re.compile(
-    rb"\b(?:cu(?:da|blas|dnn|fft|rand|sparse|solver|tensor)?|CU(?:DA|BLAS|DNN|FFT|RAND|SPARSE)?_?)[ \t]*##"
+    rb"cu(?<!\wcu)(?:da|blas|dnn|fft|rand|sparse|solver|tensor)?[ \t]*##"
+    rb"|CU(?<!\wCU)(?:DA|BLAS|DNN|FFT|RAND|SPARSE)?_?[ \t]*##"
     rb"|##[ \t]*cu(?:da|blas|dnn)\w*"
 )
 # A copy of these in the tree is as much NVIDIA's as the one of the toolkit.
@@ -93,16 +94,15 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
 @lru_cache(maxsize=4)
 def _vocabulary(version: Version) -> vocabulary.Vocabulary:
     """The words that the loop in ``scan`` does something with."""
-    table = mapping.names(version)
-    unknown, _ = _prefixes()
+    unknown, prefixes = _prefixes()
+    known = {*mapping.names(version), *_RULES, _THREAD}
+    heads = frozenset(prefix[:2].encode() for prefix in prefixes)
 
     def matters(word: bytes) -> bool:
         return (
-            word in table
-            or word in _RULES
-            or word == _THREAD
-            or warp.NAME_SAYS_WARP.fullmatch(word) is not None
-            or unknown.match(word.decode()) is not None
+            word in known
+            or (word[:2] in heads and unknown.match(word.decode()) is not None)
+            or ((b"arp" in word or b"ARP" in word) and warp.NAME_SAYS_WARP.fullmatch(word) is not None)
         )
 
     return vocabulary.Vocabulary(matters)

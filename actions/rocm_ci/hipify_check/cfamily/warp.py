@@ -49,7 +49,7 @@ _ARRAY_BEFORE = re.compile(
     rb"(?:^|\n|\))\s*(?:(?:extern|static|const|volatile|alignas\([^)]*\))\s+)*(?:__shared__\b[^=]*|[A-Za-z_][\w:]*(?:<[^;<>]*>)?[\s*&]+[A-Za-z_]\w*\s*(?:\[[^\]]*\])*)\[[^\]]*\Z"
 )
 _KEYWORD = re.compile(rb"\s*(?:return|else|case|throw|delete|new|goto|if|while|for|do)\b")
-_LANE = re.compile(rb"\bthreadIdx\s*\.\s*x\s*(?:&\s*(?:31|0x1[fF])\b|%\s*32\b|>>\s*5\b|/\s*32\b)")
+_LANE = re.compile(rb"threadIdx(?<!\wthreadIdx)\s*\.\s*x\s*(?:&\s*(?:31|0x1[fF])\b|%\s*32\b|>>\s*5\b|/\s*32\b)")
 
 
 def sync_mask(context: Context, start: int, end: int, token: bytes) -> None:
