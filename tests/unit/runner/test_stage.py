@@ -385,6 +385,21 @@ def test_a_report_keeps_characters_and_paths() -> None:
     assert json.loads(encode_report({"p": Path("/a"), "t": "ü😀", "n": None})) == {"p": "/a", "t": "ü😀", "n": None}
 
 
+def test_a_report_has_a_line_for_each_item_of_a_list() -> None:
+    report = {"a": 1, "items": [{"path": "x", "line": 1}, {"path": "y\n", "line": 2}], "none": []}
+    assert encode_report(report).split("\n") == [
+        "{",
+        '  "a": 1,',
+        '  "items": [',
+        '    {"path": "x", "line": 1},',
+        '    {"path": "y\\n", "line": 2}',
+        "  ],",
+        '  "none": []',
+        "}",
+        "",
+    ]
+
+
 def test_a_check_over_its_time_limit_has_failed_and_leaves_no_command(tmp_path: Path) -> None:
     runner = Runner(tmp_path)
     started: list[int] = []
