@@ -7,6 +7,7 @@ https://github.com/ROCm/hip/issues/3667 (the mask of a ``_sync`` builtin must be
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check.cfamily.context import first_argument, is_foreign, matching
@@ -73,6 +74,7 @@ def sync_mask(context: Context, start: int, end: int, token: bytes) -> None:
         ballot(context, start, end, token)
 
 
+@lru_cache(maxsize=8)
 def is_32_bit(code: bytes, mask: bytes) -> bool:
     """Is the mask expression certainly 32 bits wide? A name is looked up in the same file."""
     if _LITERAL32.fullmatch(mask) or _CAST32.fullmatch(mask) or mask in _NAMED32:
