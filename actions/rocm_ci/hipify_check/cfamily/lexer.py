@@ -14,11 +14,9 @@ _SPLIT_WORD = re.compile(rb"\\(?<=\w\\)[ \t]*\r?\n\w")
 _SPLICE = re.compile(rb"\\[ \t]*\r?\n")
 
 # Every alternative begins with a plain character: that lets the regex engine skip to the next candidate quickly.
-# The include alternative is here because its name must not be read as code, and a comment may stand before it.
 _COMMON = rb"""/(?:/[^\n]*(?:\n[ \t]*//[^\n]*)*|\*[^*]*\*+(?:[^/*][^*]*\*+)*/|\*(?s:.*))
     |"[^"\\\n]*(?:\\(?s:.)[^"\\\n]*)*"?
     |'(?:[^'\\\n]|\\.){1,24}'
-    |\#[ \t]*include(?:_next)?(?:[ \t]|/\*[^\n]*?\*/)*(?:<(?P<angle>[^>\n]*)>|"(?P<quoted>[^"\n]*)")
     """
 # A digit separator (1'000) is taken as a number so that its quote does not open a character literal. Digits are
 # everywhere, so these two alternatives join only where a text has the characters they are for.
@@ -30,6 +28,10 @@ _TOKENS = re.compile(_COMMON, re.VERBOSE)
 _ALL_TOKENS = re.compile(_COMMON + _RARE, re.VERBOSE)
 _SEPARATOR = re.compile(rb"'(?<=[0-9A-Fa-f]')[0-9A-Fa-f]")
 _INCLUDE = re.compile(rb'#[ \t]*include(?:_next)?[ \t]*[<"]([^>"\n]*)')
+# A comment may stand before the name.
+_ANY_INCLUDE = re.compile(
+    rb'#[ \t]*include(?:_next)?(?:[ \t]|/\*[^\n]*?\*/)*(?:<(?P<angle>[^>\n]*)>|"(?P<quoted>[^"\n]*)")'
+)
 
 _BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
 
@@ -106,26 +108,31 @@ def _splice(raw: bytes) -> tuple[bytes, list[int], list[int]]:
 
 
 def _blank(text: bytes) -> tuple[bytes, tuple[Include, ...]]:
-    parts: list[bytes] = []
+    if b'R"' in text or (b"'" in text and _SEPARATOR.search(text) is not None):
+        code = _ALL_TOKENS.sub(_spaces_but_numbers, text)
+    else:
+        code = _TOKENS.sub(_spaces, text)
+    return _hide_includes(text, code) if b"include" in code else (code, ())
+
+
+def _spaces(token: re.Match[bytes]) -> bytes:
+    return token[0].translate(_BLANK)
+
+
+def _spaces_but_numbers(token: re.Match[bytes]) -> bytes:
+    found = token[0]
+    return found if 48 <= found[0] <= 57 else found.translate(_BLANK)
+
+
+def _hide_includes(text: bytes, code: bytes) -> tuple[bytes, tuple[Include, ...]]:
+    """The header names of the text, and the code without them: keep the directive, hide the name."""
     includes: list[Include] = []
-    last = 0
-    rare = b'R"' in text or (b"'" in text and _SEPARATOR.search(text) is not None)
-    tokens = _ALL_TOKENS if rare else _TOKENS
-    for match in tokens.finditer(text):
-        start, end = match.span()
-        first = text[start]
-        if first == 35:  # '#': keep the directive, hide the name
-            group = "angle" if match["angle"] is not None else "quoted"
-            inner, stop = match.span(group)
-            includes.append(Include(inner, text[inner:stop].decode("utf-8", "replace").strip(), group == "quoted"))
-            start, end = inner - 1, stop + 1
-        elif 48 <= first <= 57:
+    hidden = bytearray(code)
+    for match in _ANY_INCLUDE.finditer(text):
+        if code[match.start()] != 35:  # in a comment or a string
             continue
-        parts.append(text[last:start])
-        token = text[start:end]
-        parts.append(b" " * len(token) if b"\n" not in token else token.translate(_BLANK))
-        last = end
-    if not last:
-        return text, ()
-    parts.append(text[last:])
-    return b"".join(parts), tuple(includes)
+        quoted = match["angle"] is None
+        start, end = match.span("quoted" if quoted else "angle")
+        includes.append(Include(start, text[start:end].decode("utf-8", "replace").strip(), quoted))
+        hidden[start - 1 : end + 1] = b" " * (end - start + 2)
+    return bytes(hidden), tuple(includes)
