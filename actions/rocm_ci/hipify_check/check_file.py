@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rocm_ci.hipify_check import cmake, files, python_source, requirements, rules, scripts, suppress
-from rocm_ci.hipify_check.cfamily import scan as cfamily
+from rocm_ci.hipify_check import files, rules, suppress
 from rocm_ci.hipify_check.model import Finding, Hit, Scan
 
 if TYPE_CHECKING:
@@ -84,20 +83,30 @@ def check_text(name: str, kind: Kind, raw: bytes, target: Target) -> FileResult:
 
 
 def _scan(name: str, kind: Kind, raw: bytes, target: Target) -> Scan:
+    """Hand the text to the scanner of its kind. Each is imported when the tree has such a file: a third of the start."""
+    version, explicit = target.version, target.explicit
     if kind == "c":
-        return cfamily.scan(raw, target.version, explicit=target.explicit, hipify=target.hipify)
+        from rocm_ci.hipify_check.cfamily import scan as cfamily
+
+        return cfamily.scan(raw, version, explicit=explicit, hipify=target.hipify)
+    if kind == "python":
+        from rocm_ci.hipify_check import python_source
+
+        return Scan(python_source.scan(raw, name, version, explicit=explicit))
     # One character a byte, so that an index in the text is an offset in the file.
     text = raw.decode("latin-1")
-    if kind == "python":
-        hits = python_source.scan(raw, name, target.version, explicit=target.explicit)
-    elif kind == "cmake":
-        hits = cmake.scan(text)
-    elif kind == "requirements":
+    if kind == "cmake":
+        from rocm_ci.hipify_check import cmake
+
+        return Scan(cmake.scan(text))
+    if kind == "requirements":
+        from rocm_ci.hipify_check import requirements
+
         rocm = "rocm" in name.rpartition("/")[2].lower()
-        hits = requirements.scan(text, target.version, explicit=target.explicit, rocm=rocm)
-    else:
-        hits = scripts.scan(text, kind, name, target.version, explicit=target.explicit)
-    return Scan(hits)
+        return Scan(requirements.scan(text, version, explicit=explicit, rocm=rocm))
+    from rocm_ci.hipify_check import scripts
+
+    return Scan(scripts.scan(text, kind, name, version, explicit=explicit))
 
 
 def _place(name: str, raw: bytes, hits: Sequence[Hit]) -> tuple[tuple[Finding, ...], tuple[str, ...], int]:
