@@ -341,10 +341,22 @@ def test_macros_of_nvidias_compiler(text, expected):
         ("__global__ void a();\nvoid h() { a<<<1, 1>>>(); }\n", []),
         ("__host__ __device__ void a() { b<<<1, 1>>>(); }\n", []),
         ("__device__ int table[] = {1, 2};\nvoid h() { a<<<1, 1>>>(); }\n", []),
+        ("#if A\n#else\n__global__ void a() { if (x) { y(); } }\nvoid h() { b<<<1, 1>>>(); }\n#endif\n", []),
+        ("#if A\n#elif B\n#if C\n#else\n__global__ void a() {}\n#endif\n#endif\nvoid h() { b<<<1, 1>>>(); }\n", []),
     ],
 )  # fmt: skip
 def test_launches_from_device_code(text, expected):
     assert names(text) == expected
+
+
+def test_a_body_in_an_else_branch_ends_where_it_ends():
+    choice = "#if B\n if (x) {\n#else\n if (y) {\n#endif\n"
+    host = "void h() { c<<<1, 1>>>(); }\n"
+    assert names(f"#if A\n#else\n__global__ void a() {{\n{choice} b<<<1, 1>>>(); }}\n}}\n#endif\n{host}") == ["b"]
+    heads = "#if A\n__global__ void a(int x) {\n#else\n__global__ void a() {\n#endif\n"
+    assert names(f"{heads} b<<<1, 1>>>(); }}\n{host}") == ["b"]
+    both = "#if A\n#else\n__device__ void a() { b<<<1, 1>>>(); }\n#endif\n__device__ void a() { d<<<1, 1>>>(); }\n"
+    assert names(both + host) == ["b", "d"]
 
 
 @pytest.mark.parametrize(

@@ -34,16 +34,11 @@ def launches(context: Context) -> None:
                 context.add(kernel.start(), "launch", "unsupported", kernel[1].decode(), library="runtime")
 
 
-def _start(span: tuple[int, int]) -> int:
-    return span[0]
-
-
 def _device_bodies(code: bytes, alternatives: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Start and end of each body of device code that is not host code as well, in order."""
-    skip: list[tuple[int, int]] = []
-    for span in sorted(alternatives):
-        if not skip or span[0] >= skip[-1][1]:  # an inner one is skipped with its outer one
-            skip.append(span)
+    spans = sorted(alternatives)
+    ahead = 0  # index of the first span that begins behind the body's opening
+    around: list[int] = []  # ends of the spans that hold it, the innermost last
     bodies: list[tuple[int, int]] = []
     for match in _DEVICE.finditer(code):
         if bodies and match.start() < bodies[-1][1]:
@@ -52,7 +47,15 @@ def _device_bodies(code: bytes, alternatives: Sequence[tuple[int, int]]) -> list
         line = code.rfind(b"\n", 0, match.start()) + 1
         if opening < 0 or b"__host__" in code[line:opening]:
             continue
-        bodies.append((opening, _closing(code, opening, skip)))
+        while ahead < len(spans) and spans[ahead][0] <= opening:
+            start, end = spans[ahead]
+            while around and around[-1] <= start:
+                around.pop()
+            around.append(end)
+            ahead += 1
+        while around and around[-1] <= opening:
+            around.pop()
+        bodies.append((opening, _closing(code, opening, around[-1] if around else len(code), spans, ahead)))
     return bodies
 
 
@@ -70,14 +73,20 @@ def _body(code: bytes, at: int) -> int:
     return -1
 
 
-def _closing(code: bytes, opening: int, skip: Sequence[tuple[int, int]]) -> int:
+def _closing(code: bytes, opening: int, end: int, spans: Sequence[tuple[int, int]], at: int) -> int:
+    """Offset of the `}` for the `{` at `opening`, or the end of the innermost branch that holds it.
+
+    Branches that say again what their `#if` said are jumped over: `spans`, from index `at` on. One that holds the `{`
+    itself is not, for its braces are the body's own.
+    """
     depth = 0
-    for match in _BRACES.finditer(code, opening):
-        if skip:
-            at = bisect_right(skip, match.start(), key=_start)
-            if at and match.start() < skip[at - 1][1]:
-                continue
+    for match in _BRACES.finditer(code, opening, end):
+        offset = match.start()
+        while at < len(spans) and spans[at][1] <= offset:
+            at += 1
+        if at < len(spans) and spans[at][0] <= offset:
+            continue
         depth += 1 if match[0] == b"{" else -1
         if depth == 0:
-            return match.start()
-    return len(code)
+            return offset
+    return end
