@@ -83,7 +83,7 @@ def check_text(name: str, kind: Kind, raw: bytes, target: Target) -> FileResult:
 
 
 def _scan(name: str, kind: Kind, raw: bytes, target: Target) -> Scan:
-    """Hand the text to the scanner of its kind. Each is imported when the tree has such a file: a third of the start."""
+    """Hand the text to the scanner of its kind. Each is imported when a file is for it: a third of the start."""
     version, explicit = target.version, target.explicit
     if kind == "c":
         from rocm_ci.hipify_check.cfamily import scan as cfamily
@@ -128,18 +128,22 @@ def _place(name: str, raw: bytes, hits: Sequence[Hit]) -> tuple[tuple[Finding, .
             start = raw.rfind(b"\n", 0, offset) + 1
         if start != at:
             end = raw.find(b"\n", offset)
-            text = raw[start : len(raw) if end < 0 else end].decode("utf-8", "replace").rstrip("\r")
-            text, at = text.removeprefix("\ufeff")[:SOURCE_LIMIT], start
+            text, at = _characters(raw[start : len(raw) if end < 0 else end]).rstrip("\r")[:SOURCE_LIMIT], start
         rule = by_slug[hit.slug].id
         exception = excepted.get(line, frozenset())
         if exception is None or rule in exception:
             suppressed += 1
             continue
-        column = len(raw[start:offset].decode("utf-8", "replace").removeprefix("\ufeff")) + 1
+        before = raw[start:offset]
+        column = len(before if before.isascii() else _characters(before)) + 1
         message = rules.message(hit.slug, hit.verdict, hit.name, hit.hip, hit.note)
         findings.append(Finding(name, line, column, rule, hit.verdict, hit.name, hit.hip, message, hit.library, text))
         owners.append(hit.owned_by)
     return tuple(findings), tuple(owners), suppressed
+
+
+def _characters(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def _by_offset(hit: Hit) -> tuple[int, str]:

@@ -26,7 +26,8 @@ class Tree:
         self._includes: dict[str, list[str]] = {}
         self._included_by: dict[str, list[str]] = defaultdict(list)
         for result in results:
-            includes = ((name, mapping.header(name) is not None) for name in result.includes)
+            ours = [name for name in result.includes if _base(name) in self._by_base]  # almost none of them
+            includes = ((name, mapping.header(name) is not None) for name in ours)
             targets = [found for name, strict in includes if (found := self.resolve(result.name, name, strict=strict))]
             self._includes[result.name] = targets
             for target in targets:
@@ -131,7 +132,7 @@ def _common_depth(paths: Iterable[str]) -> int:
 
 def _base(path: str) -> str:
     """The name a header is included by; `nccl.h.in` becomes `nccl.h` when it is configured."""
-    return posixpath.basename(path).removesuffix(".in")
+    return path.rpartition("/")[2].removesuffix(".in")
 
 
 def _shared(one: str, other: str) -> int:
