@@ -218,7 +218,10 @@ def test_warp_mask_by_name():
         ("return s[lane / warpSize];\n", []),
         ("float s[1024 / warpSize];\n", ["warpSize"]),
         ("static_assert(warpSize == 64);\n", ["warpSize"]),
-        ("unsigned m = __ballot(p);\n", ["__ballot"]),
+        ("unsigned m = __ballot(p);\n", []),
+        ("cudaFree(q);\nunsigned m = __ballot(p);\n", ["cudaFree", "__ballot"]),
+        ("#include <hip/hip_runtime.h>\ncudaFree(q);\nunsigned m = __ballot(p);\n", ["cudaFree"]),
+        ("unsigned m = __ballot_sync(~0ULL, p);\n", ["__ballot_sync"]),
         ("uint64_t m = __ballot(p);\n", []),
         ("n = __popc(__ballot(p));\n", ["__popc"]),
         ("n = __popcll(__ballot(p));\n", []),
@@ -320,7 +323,16 @@ def test_hostile_texts_end(text):
         ("#if defined(USE_ROCM) || CUDA_VERSION >= 12000\n#endif\n", []),
         ("#if CUDA_VERSION >= 12000\n#elif defined(USE_ROCM)\n#endif\n", []),
         ("#if CUDA_VERSION >= 12080\n__nv_atomic_load_n(p);\n#elif __HIPCC__\n#endif\n", []),
-        ("#if CUDA_VERSION >= 12080\n__nv_atomic_load_n(p);\n#endif\n", ["CUDA_VERSION", "__nv_atomic_load_n"]),
+        ("#if CUDA_VERSION >= 12080\n__nv_atomic_load_n(p);\n#endif\n", ["CUDA_VERSION"]),
+        ("#if CUDA_VERSION >= 12080\nf();\n#else\ncudaFree(p);\n#endif\n", ["CUDA_VERSION", "cudaFree"]),
+        ("#if CUDA_VERSION < 12080\ncudaFree(p);\n#endif\n", ["CUDA_VERSION", "cudaFree"]),
+        ("#if defined(CUDA_VERSION) && CUDA_VERSION >= 11000\ncudaFree(p);\n#endif\n", ["CUDA_VERSION"]),
+        ("#if CUDNN_MAJOR > 8 && A\ncudaFree(p);\n#endif\n", ["CUDNN_MAJOR"]),
+        ("#if CUDNN_MAJOR > 8 || A\ncudaFree(p);\n#endif\n", ["CUDNN_MAJOR", "cudaFree"]),
+        ("#define CUDA_VERSION 12080\n#if CUDA_VERSION >= 12080\ncudaFree(p);\n#endif\n", ["cudaFree"]),
+        ("#ifndef CUDA_VERSION\n#error no\n#else\ncudaFree(p);\n#endif\n", ["CUDA_VERSION", "cudaFree"]),
+        ("#if CUDA_VERSION < 11000\n# error old\n#endif\ncudaFree(p);\n", ["CUDA_VERSION", "cudaFree"]),
+        ("#if defined(__PTX__)\ncudaFree(p);\n#elif defined(__NVPTX__)\ncudaFree(p);\n#endif\n", []),
         ("#ifdef USE_ROCM\n#elif CUDA_VERSION >= 12000\n#endif\n", []),
         ("int v = CUDART_VERSION;\n", ["CUDART_VERSION"]),
         ("#ifdef __CUDACC__\n#define HD __device__\n#endif\n", ["__CUDACC__"]),
@@ -373,3 +385,11 @@ def test_what_a_tree_declares_itself(declaration):
 
 def test_initialisers_declare_nothing():
     assert names("int a[] = {cudaSuccess, cudaErrorUnknown};\n") == ["cudaSuccess", "cudaErrorUnknown"]
+
+
+def test_what_a_newer_cuda_has_is_a_note():
+    text = "#if CUDA_VERSION >= 12080\ncudaFree(p);\n#endif\n"
+    everything = check_text("a.cu", "c", text.encode(), Target((7, 0))).findings
+    assert [(one.rule, one.verdict) for one in everything] == [("HIP114", "manual"), ("HIP190", "note")]
+    hipified = check_text("a.cu", "c", text.encode(), Target((7, 0), hipify=True)).findings
+    assert hipified == everything

@@ -11,6 +11,7 @@ from rocm_ci.hipify_check.cfamily import condition, macros
 from rocm_ci.hipify_check.cfamily.macros import NONZERO, UNKNOWN, Value
 
 _DIRECTIVE = re.compile(rb"#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif|define|undef)\b([^\n]*)")
+_ERROR = re.compile(rb"\s*#[ \t]*error\b")
 _MAY_BE_AMD = (b"HIP", b"ROCM", b"AMD")
 _DEFINE = re.compile(r"\s*([A-Za-z_]\w*)(\()?\s*(.*)", re.DOTALL)
 
@@ -223,7 +224,7 @@ class _Walk:
     def _separates(self, name: str) -> bool:
         if name == self._guard:
             return False
-        return name in self._derived or macros.is_amd(name) or macros.is_cuda(name)
+        return name in self._derived or macros.is_amd(name) or macros.is_cuda(name) or macros.is_cuda_version(name)
 
     def _branch(self, chain: _Chain, match: re.Match[bytes], keyword: str, text: str) -> None:
         reached = not chain.taken
@@ -236,6 +237,8 @@ class _Walk:
             chain.names_amd = chain.names_amd or any(map(macros.is_amd, names))
             chain.platform = chain.platform or any(map(self._separates, names))
             result = self._evaluate(keyword, text)
+            if result and _ERROR.match(match.string, match.end()) and any(map(macros.is_cuda_version, names)):
+                result = None  # `#ifndef CUDA_VERSION` / `#error` is no half for AMD: what follows is to be ported
             draft = (match.start(), keyword, match.start(2), text, chain.outer, reached, result)
             chain.members.append((self._count, draft))
             self._count += 1

@@ -67,6 +67,8 @@ CUDA_UNDEFINED: frozenset[str] = frozenset(
         "__NVCOMPILER",
         "__NVCOMPILER_CUDA__",
         "_NVHPC_CUDA",
+        "__NVPTX__",  # clang's name for the target that CUDA's device code is compiled for, and its older one
+        "__PTX__",
     }
 )
 
@@ -81,6 +83,10 @@ _CUDA_SWITCH = re.compile(
 )
 # Defined in the device pass of some GPUs only.
 _AMD_TARGET = re.compile(r"__(?:HIP_ARCH_|gfx|GFX)")
+_VERSION = re.compile(
+    r"(?:CUDA|CUDART|CUDNN|CUBLAS|CUSPARSE|CUSOLVER|CUFFT|CURAND|CUTENSOR|CUB)"
+    r"_(?:VERSION|MAJOR|MINOR|PATCHLEVEL|(?:MAJOR|MINOR)_VERSION|VER_\w+)"
+)
 _GUARD = re.compile(r".*_(?:H|HH|HPP|HXX|CUH|INC|INCLUDED|GUARD)_*$")
 
 
@@ -100,14 +106,19 @@ def is_cuda(name: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
+def is_cuda_version(name: str) -> bool:
+    """Is it the version of the CUDA toolkit, or of a library in it?
+
+    The toolkit's headers define it, and no AMD build has them, whether or not the sources are hipified: hipify leaves
+    these names alone (https://github.com/ROCm/HIPIFY/issues/372).
+    """
+    return _VERSION.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=8192)
 def is_cuda_switch(name: str) -> bool:
     """Is it a project's own switch for its CUDA half (``USE_CUDA``)?"""
     return _CUDA_SWITCH.fullmatch(name) is not None and _GUARD.fullmatch(name) is None
-
-
-_VERSION = re.compile(
-    r"(?:CUDA|CUDART|CUDNN|CUBLAS|CUSPARSE|CUSOLVER|CUFFT|CURAND|CUTENSOR)_(?:VERSION|MAJOR|MINOR|PATCHLEVEL|VER_\w+)"
-)
 
 
 def value(name: str, *, has_amd_half: bool) -> Value:
@@ -124,8 +135,6 @@ def value(name: str, *, has_amd_half: bool) -> Value:
         return None
     if is_amd(name):
         return UNKNOWN if _AMD_TARGET.match(name) else NONZERO
-    # The version macros of CUDA do not exist on AMD, but code that knows nothing of AMD has still to be ported: it
-    # counts as compiled until the file shows that its author thought of both.
-    if has_amd_half and (is_cuda_switch(name) or _VERSION.fullmatch(name)):
+    if is_cuda_version(name) or (has_amd_half and is_cuda_switch(name)):
         return None
     return UNKNOWN

@@ -14,6 +14,7 @@ from rocm_ci.hipify_check.cfamily.context import first_argument, is_foreign, mat
 
 if TYPE_CHECKING:
     from rocm_ci.hipify_check.cfamily.context import Context
+    from rocm_ci.hipify_check.model import Verdict
 
 SYNC_BUILTINS = frozenset(
     b"__shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __any_sync __all_sync __ballot_sync __match_any_sync "
@@ -34,6 +35,7 @@ _TYPE32 = rb"(?:unsigned(?:\s+int)?|uint32_t|int32_t|int|uint|std::uint32_t)"
 _TRUNCATED = re.compile(
     rb"(?:^|[;{}(,])\s*(?:const\s+)?(?:unsigned(?:\s+int)?|uint32_t|int32_t|int|uint)\s+(?:const\s+)?[A-Za-z_]\w*\s*=\s*\Z"
 )
+_CUDA = re.compile(rb"cuda(?<!\wcuda)[A-Z_]|cu(?<!\wcu)[A-Z][a-z]|CU(?<!\wCU)(?:DA)?_")
 _EQUALS_32 = re.compile(rb"\s*==\s*(?:0[xX][fF]{8}[uU]?|~0[uU]?|\(unsigned\)\s*-1)(?![0-9A-Za-z])")
 
 NAME_SAYS_WARP = re.compile(
@@ -107,7 +109,17 @@ def ballot(context: Context, start: int, end: int, token: bytes) -> None:
         note = "its 64-bit result is compared with a 32-bit mask"
     else:
         return
-    context.add(start, "warp-mask32", "manual", token.decode(), note=note, library="device", owned_by=token.decode())
+    # Without a mask it is HIP's own builtin (CUDA removed it for sm_70): code that has been ported, and may be meant
+    # for GPUs whose wavefront has 32 lanes. In code that is CUDA still nobody has thought of either.
+    ported = token == b"__ballot" and (context.is_hip or not _is_cuda(code))
+    verdict: Verdict = "note" if ported else "manual"
+    context.add(start, "warp-mask32", verdict, token.decode(), note=note, library="device", owned_by=token.decode())
+
+
+@lru_cache(maxsize=8)
+def _is_cuda(code: bytes) -> bool:
+    """Does the file hold names of CUDA's run-time or driver interface?"""
+    return _CUDA.search(code) is not None
 
 
 def count(context: Context, start: int, end: int, token: bytes) -> None:
