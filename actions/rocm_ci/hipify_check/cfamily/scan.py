@@ -7,7 +7,17 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from rocm_ci.hipify_check import mapping
-from rocm_ci.hipify_check.cfamily import assembly, branches, guards, launch, lexer, namespaces, vocabulary, warp
+from rocm_ci.hipify_check.cfamily import (
+    assembly,
+    branches,
+    guards,
+    launch,
+    lexer,
+    namespaces,
+    own_names,
+    vocabulary,
+    warp,
+)
 from rocm_ci.hipify_check.cfamily.context import Context, is_defined_here, is_foreign, qualifier, word_before
 from rocm_ci.hipify_check.model import Scan
 from rocm_ci.hipify_check.versions import parse
@@ -121,6 +131,9 @@ def _defined(context: Context, start: int, end: int, token: bytes) -> None:
     name = token.decode()
     if context.live(start):
         context.define(name, start)
+        known = _prefixes()[0].match(name)
+        for stem in own_names.stems(name, known[1]) if known else ():
+            context.define(stem, start)
     warp.named_size(context, start, end, token)
 
 
@@ -190,7 +203,13 @@ def _unknown(context: Context, start: int, end: int, token: bytes) -> None:
         return
     if is_foreign(code, start) or context.directive(start):
         return
-    if is_defined_here(code, start, end) or (called and _declares(code, start)):
+    if own_names.is_pasted(code, end):
+        name = own_names.stem(name)
+    elif (
+        is_defined_here(code, start, end)
+        or (called and _declares(code, start))
+        or own_names.is_variable(code, start, end)
+    ):
         context.define(name, start)
         return
     context.add(start, "unknown-name" if mine else "library", verdict, name, note=note, library=library, owned_by=name)
