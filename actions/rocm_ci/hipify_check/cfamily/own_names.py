@@ -39,10 +39,12 @@ def stems(name: str, prefix: str) -> tuple[str, ...]:
         prefix: The library's prefix that it begins with, as ``NVTX``. Of the prefix alone nothing is known.
 
     Returns:
-        What stands up to each underscore behind the first word: ``NVTX_SID_##``.
+        What stands up to each underscore behind the first word, without it and with it: ``NVTX_SID##``,
+        ``NVTX_SID_##``.
     """
     first = len(prefix) + 1
-    return tuple(stem(name[: at + 1]) for at, char in enumerate(name) if char == "_" and at > first)
+    ends = [at for at, char in enumerate(name) if char == "_" and at > first]
+    return tuple(stem(name[:end]) for at in ends for end in (at, at + 1))
 
 
 def stem(beginning: str) -> str:
