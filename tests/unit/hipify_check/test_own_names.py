@@ -51,5 +51,10 @@ def test_macros_whose_names_are_put_together():
 
 
 def test_stems():
-    assert own_names.stems("NVTX_SID_Comm_Init", "NVTX") == ("NVTX_SID##", "NVTX_SID_##", "NVTX_SID_Comm##", "NVTX_SID_Comm_##")
+    assert own_names.stems("NVTX_SID_Comm_Init", "NVTX") == (
+        "NVTX_SID##",
+        "NVTX_SID_##",
+        "NVTX_SID_Comm##",
+        "NVTX_SID_Comm_##",
+    )
     assert own_names.stems("NVTX_Send", "NVTX") == ()
