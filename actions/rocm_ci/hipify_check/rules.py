@@ -111,6 +111,7 @@ _OWN: dict[str, str] = {
     "py-index": "{name} has wheels for CUDA",
     "unpinned": "{name} has no version",
     "env": "{name} is a variable of CUDA",
+    "arguments": "{name} is called with arguments that HIP does not take",
     "launch": "{name} is launched from device code",
     "unknown-name": "{name} looks like CUDA",
 }

@@ -15,6 +15,7 @@ from rocm_ci.hipify_check.cfamily import (
     lexer,
     namespaces,
     own_names,
+    signatures,
     vocabulary,
     warp,
 )
@@ -158,6 +159,11 @@ def _known(context: Context, start: int, end: int, token: bytes, entry: Entry) -
         slug = "intrinsic"
     elif entry.library == "device" and entry.kind == "f":
         slug = "intrinsic"
+    elif entry.verdict == "convertible" and entry.kind == "f":
+        other = signatures.refused(code, end, token)
+        if other is not None and not _declares(code, start):
+            slug = "arguments"
+            entry = entry._replace(verdict="manual", hip=other.hip, note=other.note)
     context.add(start, slug, entry.verdict, name, entry.hip, note=entry.note, library=entry.library, owned_by=name)
 
 
