@@ -280,6 +280,9 @@ def test_builtin_that_came_with_a_release():
         ("#include <nccl.h>\n", [(1, "convertible", "nccl.h")]),
         ("#include <cudnn.h>\n", [(1, "manual", "cudnn.h")]),
         ("#include <mma.h>\n", [(1, "manual", "mma.h")]),
+        ("#include <cudaTypedefs.h>\n", [(1, "unsupported", "cudaTypedefs.h")]),
+        ("#include <cudaGLTypedefs.h>\n", [(1, "unsupported", "cudaGLTypedefs.h")]),
+        ("#include <cuda_occupancy.h>\n", [(1, "manual", "cuda_occupancy.h")]),
         ("ncclAllReduce(a, b);\n", []),
     ],
 )
