@@ -39,10 +39,63 @@ _TARGET = re.compile(r"(?<![\w:])CUDA::(\w+)")
 _VARIABLE = re.compile(r"(?<![\w-])(?:CMAKE_CUDA_\w+|CUDAToolkit_\w+|(?:CUDA|TORCH_CUDA)_\w+)")
 _WORTH = re.compile(
     r"(?i)cuda|nv(?:cc|idia|prof|disasm|tx|shmem|-nsight|comp|infer|jpeg|jit|ptx|toolsext|rtc)|cudnn|nccl|\bcub\b|thrust|cutlass"
-    r"|tensorrt|optix|\brmm\b|cutensor|cccl|libcu|libnpp|cupti|cuobj|\bncu\b|nsys|ptxas|fatbinary|compute[-_][s\d]|\bsm_\d"
+    r"|tensorrt|optix|\brmm\b|cutensor|cccl|libcu|libnpp|cublas|cufft|curand|cusparse|cusolver|cufile|nppc|cupti|cuobj|\bncu\b|nsys|ptxas|fatbinary|compute[-_][s\d]|\bsm_\d"
     r"|gen(?:code|erate-)|gpu-arch|arch=(?:sm|compute)|code=sm|fast_math|expt-|extended-lambda|-rdc=|relocatable-d|lineinfo|default-stream"
     r"|-Xcompiler|compiler-opt|-Xfatbin|compress-all|maxrreg|-ccbin|-ftz=|-fmad=|prec-(?:div|sqrt)|source-in-ptx|diag-supp"
 )
+
+# Commands whose arguments are texts, folders or names, but never something to link.
+_NO_LIBRARIES = frozenset(
+    [
+        "add_custom_command",
+        "add_custom_target",
+        "add_dependencies",
+        "add_subdirectory",
+        "add_test",
+        "cmake_parse_arguments",
+        "enable_language",
+        "execute_process",
+        "fetchcontent_declare",
+        "fetchcontent_makeavailable",
+        "file",
+        "find_dependency",
+        "find_file",
+        "find_package",
+        "find_path",
+        "find_program",
+        "foreach",
+        "function",
+        "get_filename_component",
+        "get_property",
+        "get_target_property",
+        "include",
+        "include_directories",
+        "install",
+        "macro",
+        "mark_as_advanced",
+        "message",
+        "option",
+        "project",
+        "return",
+        "set_property",
+        "set_source_files_properties",
+        "set_tests_properties",
+        "source_group",
+        "string",
+        "target_compile_definitions",
+        "target_compile_options",
+        "target_include_directories",
+        "target_sources",
+        "unset",
+    ]
+)
+_DEFINES = frozenset({"add_library", "add_executable", "add_custom_target", "project", "function", "macro"})
+_NAMED_FIRST = frozenset(
+    {"set", "add_library", "add_executable", "target_link_libraries", "set_target_properties", "find_library"}
+)
+# Also the names of folders, variables and switches: a library only where something is linked or looked for.
+_ONLY_LINKED = frozenset({"cuda", "nccl", "cudnn", "cutensor", "nvinfer"})
+_LINK_KEYS = frozenset({"LINK_LIBRARIES", "INTERFACE_LINK_LIBRARIES", "LIBRARIES", "LIBS", "LINK_LIBS"})
 
 
 class Command(NamedTuple):
@@ -79,6 +132,7 @@ def scan(text: str) -> list[Hit]:
         if command.name in {"if", "elseif"}
         for _, word in command.arguments
     )
+    own = {command.arguments[0][1] for command in parsed if command.name in _DEFINES and command.arguments}
     hits: list[Hit] = []
     stack: list[_Branch] = []
     for command in parsed:
@@ -86,7 +140,7 @@ def scan(text: str) -> list[Hit]:
             _conditional(stack, command, amd_half=amd_half)
             continue
         dead = next((branch for branch in stack if branch.state is False), None)
-        found = _command(command)
+        found = [*_command(command), *_libraries(command, text, own)]
         hits += found if dead is None else (_quiet(hit, "guarded" if dead.guarded else "dead-code") for hit in found)
     return hits
 
@@ -260,6 +314,27 @@ def _command(command: Command) -> Iterator[Hit]:
         yield from (moved(hit, offset) for hit in _argument(word))
 
 
+def _libraries(command: Command, text: str, own: set[str]) -> Iterator[Hit]:
+    """Libraries by their bare name, as an argument of whatever command links them; ``own`` are the file's targets."""
+    if command.name in _NO_LIBRARIES:
+        return
+    linking = command.name in {"target_link_libraries", "link_libraries", "find_library"}
+    skipped = 1 if command.name in _NAMED_FIRST else 2 if command.name == "list" else 0
+    after_key = False
+    for offset, word in command.arguments[skipped:]:
+        if word.isupper():
+            after_key = word in _LINK_KEYS
+            continue
+        quoted = text[offset - 1 : offset] == '"'
+        start = offset
+        for name in word.split(";"):
+            row = words.library(name.removesuffix("_static"))
+            linked = linking or after_key
+            if row and name not in own and (linked or not (quoted or name in _ONLY_LINKED)):
+                yield Hit(start, "library-file", row.verdict, name, row.hip, row.note, "libraries")
+            start += len(name) + 1
+
+
 def _argument(word: str) -> Iterator[Hit]:
     for match in _TARGET.finditer(word):
         row = _table()["target"].get(match[1], Row("unsupported", "", ""))
@@ -277,6 +352,7 @@ def _argument(word: str) -> Iterator[Hit]:
     if not options:
         yield from words.architectures(word)
     yield from words.library_files(word)
+    yield from words.linked(word)
 
 
 def _variable(name: str) -> Row | None:

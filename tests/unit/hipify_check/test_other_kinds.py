@@ -130,6 +130,13 @@ def cmake(text):
         "enable_language(HIP)\nfind_package(hip REQUIRED)\n",
         "set(CMAKE_HIP_ARCHITECTURES gfx942)\n",
         "target_link_libraries(t MYCUDA::x hip::host)\n",
+        "# link(cublas)\nmessage(STATUS cublas)\n",
+        "add_subdirectory(cublas)\n",
+        "add_library(cublas fake.cpp)\ntarget_link_libraries(t cublas)\n",
+        "string(REPLACE cublas hipblas out ${in})\n",
+        "if(cublas)\nendif()\n",
+        'note_of(t "cublas")\n',
+        "add_backend(nccl)\nadd_backend(cuda)\n",
     ],
 )
 def test_cmake_left_alone(text):
@@ -155,10 +162,39 @@ def test_cmake_left_alone(text):
         ("execute_process(COMMAND nvidia-smi -L)\n", [(1, "manual", "nvidia-smi")]),
         ("cuda_add_executable(x x.cu)\n", [(1, "convertible", "cuda_add_executable")]),
         ("set_source_files_properties(a.cpp PROPERTIES LANGUAGE CUDA)\n", [(1, "convertible", "LANGUAGE CUDA")]),
+        ("add_benchmark(NAME mlp\n  LINK_LIBRARIES cublasLt)\n", [(2, "convertible", "cublasLt")]),
+        ("own_link(cusparse)\n", [(1, "convertible", "cusparse")]),
+        ("target_link_libraries(t PRIVATE cudart_static nccl -lcufft)\n",
+         [(1, "convertible", "cudart_static"), (1, "convertible", "nccl"), (1, "convertible", "-lcufft")]),
+        ('set(LIBS "x")\nlist(APPEND LIBS curand;cusolver)\n',
+         [(2, "convertible", "curand"), (2, "convertible", "cusolver")]),
+        ("find_library(CUDNN_LIB NAMES cudnn)\n", [(1, "manual", "cudnn")]),
+        ("if(USE_HIP)\nelse()\nlink(cublas)\nendif()\n", [(3, "note", "cublas")]),
     ],
 )  # fmt: skip
 def test_cmake_found(text, expected):
     assert cmake(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "hip"),
+    [
+        ("CMAKE_CUDA_ARCHITECTURES", "convertible", "CMAKE_HIP_ARCHITECTURES"),
+        ("CMAKE_CUDA_FLAGS_RELEASE", "convertible", "CMAKE_HIP_FLAGS_RELEASE"),
+        ("CMAKE_CUDA_COMPILER_LAUNCHER", "convertible", "CMAKE_HIP_COMPILER_LAUNCHER"),
+        ("CUDAToolkit_INCLUDE_DIRS", "convertible", "hip_INCLUDE_DIRS"),
+        ("CUDAToolkit_BIN_DIR", "convertible", "hip_BIN_INSTALL_DIR"),
+        # CMake and the package hip have no variable of these names: a suggestion by pattern would be made up.
+        ("CMAKE_CUDA_ARCHITECTURES_ALL", "manual", ""),
+        ("CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR", "manual", ""),
+        ("CMAKE_CUDA_COMPILER_TOOLKIT_ROOT", "manual", ""),
+        ("CMAKE_CUDA_SEPARABLE_COMPILATION", "convertible", "-fgpu-rdc"),
+        ("CUDAToolkit_TARGET_DIR", "manual", ""),
+    ],
+)
+def test_cmake_suggests_only_variables_that_exist(name, verdict, hip):
+    (hit,) = check_text("CMakeLists.txt", "cmake", f"f(${{{name}}})\n".encode(), Target((7, 0))).findings
+    assert (hit.name, hit.verdict, hit.hip) == (name, verdict, hip)
 
 
 @pytest.mark.parametrize(
