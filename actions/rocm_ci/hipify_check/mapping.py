@@ -6,11 +6,12 @@ done once a process and release.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from rocm_ci.hipify_check.versions import NEWEST, Version, parse, show
+from rocm_ci.hipify_check.versions import COVERED, NEWEST, Version, parse, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,10 +45,10 @@ def rows(name: str) -> Iterator[list[str]]:
 def names(version: Version = NEWEST) -> dict[bytes, Entry]:
     """All CUDA names except headers that need a change on ``version``; names HIP shares are left out."""
     table: dict[bytes, Entry] = {}
-    for name, kind, library, older, newer, roc in rows("names.tsv"):
+    for name, kind, library, *targets, roc in rows("names.tsv"):
         if kind == "h":
             continue
-        entry = _entry(kind, library, older, newer, roc, version)
+        entry = _entry(kind, library, targets, roc, version)
         if entry is not None and entry.hip != name:
             table[name.encode()] = entry
     for name, kind, library, verdict, hip, since, note, _source in rows("extra_names.tsv"):
@@ -64,9 +65,9 @@ def names(version: Version = NEWEST) -> dict[bytes, Entry]:
 def _headers(version: Version) -> tuple[dict[str, Entry], list[tuple[str, str, Entry]]]:
     exact: dict[str, Entry] = {}
     patterns: list[tuple[str, str, Entry]] = []
-    for name, kind, library, older, newer, roc in rows("names.tsv"):
+    for name, kind, library, *targets, roc in rows("names.tsv"):
         if kind == "h":
-            entry = _entry(kind, library, older, newer, roc, version)
+            entry = _entry(kind, library, targets, roc, version)
             if entry is not None:
                 exact[name] = entry
     for pattern, verdict, hip, note, _source in rows("extra_headers.tsv"):
@@ -94,13 +95,17 @@ def header(name: str, version: Version = NEWEST) -> Entry | None:
     return None if entry is None or cast("str", entry.verdict) == "same" else entry
 
 
-def _entry(kind: str, library: str, older: str, newer: str, roc: str, version: Version) -> Entry | None:
-    """Choose the target for ``version``; ``None`` where its table has no such row."""
-    if newer == "=":
-        newer = older
-    cell = newer if version >= NEWEST else older
-    if cell in {"", "-"} and version < NEWEST and newer not in {"", "-"} and _added(newer) <= version:
-        cell = newer
+def _entry(kind: str, library: str, targets: list[str], roc: str, version: Version) -> Entry | None:
+    """Choose the target for ``version``; ``targets`` has one cell a release of ``COVERED``, the oldest first."""
+    # The newest table that is no newer than the release, else the oldest there is.
+    column = max(0, bisect_right(COVERED, version) - 1)
+    at = column
+    while at and targets[at] == "=":
+        at -= 1
+    cell = targets[at]
+    later = [target for target in targets[column + 1 :] if target not in {"", "-", "="}]
+    if cell in {"", "-"}:
+        cell = next((target for target in later if _added(target) <= version), cell)
     if cell == "-":
         # HIPIFY learnt of the CUDA name after this release, so this release has nothing for it.
         cell = ""
@@ -113,7 +118,7 @@ def _entry(kind: str, library: str, older: str, newer: str, roc: str, version: V
                 library,
                 "HIP has no name of its own; the ROCm library's call is close, not the same",
             )
-        coming = _added(newer) if newer not in {"", "-"} else None
+        coming = _added(later[0]) if later else None
         note = f"HIP has it from ROCm {show(coming)}" if coming and coming > version else ""
         return Entry("unsupported", "", kind, library, note)
     hip, added, removed, experimental = [*cell.split("@"), "", "", ""][:4]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import build_hip_mapping as tool
-from rocm_ci.hipify_check import mapping
+from rocm_ci.hipify_check import mapping, versions
 
 HEAD = """\
 |**CUDA**|**A**|**D**|**C**|**R**|**HIP**|**A**|**D**|**C**|**R**|**E**|
@@ -236,6 +236,48 @@ def test_a_wrong_argument_is_named(argument: str, tmp_path: Path, capsys: pytest
         tool.main(["--hipify", argument, "--output", str(tmp_path / "x")])
     assert ended.value.code == 2
     assert "--hipify" in capsys.readouterr().err
+
+
+def test_a_third_release_needs_the_tool_alone(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    middle = make(tmp_path / "middle", "docs/reference/tables")
+    newest = make(tmp_path / "newest", "docs/reference/tables")
+    runtime = newest / "docs/reference/tables/CUDA_Runtime_API_functions_supported_by_HIP.md"
+    runtime.write_text(
+        RUNTIME.replace("|`cudaGone`|8.0| | | | | | | | | |", "|`cudaGone`|8.0| | | |`hipGone`|7.2.0| | | | |")
+    )
+    releases = [f"6.3={checkout}", f"7.0={middle}", f"7.2={newest}"]
+    cells = build(tmp_path, *(word for release in releases for word in ("--hipify", release)))
+    assert cells["cudaMalloc"] == ["f", "runtime", "hipMalloc@1.5.0", "=", "=", ""]
+    assert cells["cudaGone"] == ["f", "runtime", "", "=", "hipGone@7.2.0", ""]
+
+    # The package's own code, on the new file instead of the packaged one.
+    text = (tmp_path / "names.tsv").read_text()
+    data = {"names.tsv": [line.split("\t") for line in text.splitlines() if line[0] != "#"]}
+    covered = versions.columns(text)
+    assert covered == ((6, 3), (7, 0), (7, 2))
+    monkeypatch.setattr(mapping, "rows", lambda name: iter(data.get(name, [])))
+    monkeypatch.setattr(mapping, "COVERED", covered)
+    for cached in (mapping.names, mapping._headers, mapping.header):
+        cached.cache_clear()
+    try:
+        for version, verdict in (((6, 2), "unsupported"), ((7, 0), "unsupported"), ((7, 1), "unsupported"),
+                                 ((7, 2), "convertible"), ((7, 3), "convertible")):  # fmt: skip
+            table = mapping.names(version)
+            assert table[b"cudaGone"].verdict == verdict
+            assert table[b"cudaMalloc"].hip == "hipMalloc"
+            header = mapping.header("cublas.h", version)
+            assert header is not None
+            assert header.hip == "hipblas/hipblas.h"
+        assert mapping.names((7, 0))[b"cudaGone"].note == "HIP has it from ROCm 7.2"
+    finally:
+        for cached in (mapping.names, mapping._headers, mapping.header):
+            cached.cache_clear()
+
+
+@pytest.mark.parametrize("head", ["", "# Columns: name, kind\n", "# Columns: target in 7.0, target in 6.3\n"])
+def test_a_header_without_releases_in_order_is_refused(head: str) -> None:
+    with pytest.raises(ValueError, match="oldest first"):
+        versions.columns(head)
 
 
 def test_two_releases_give_the_columns_that_the_package_reads(checkout: Path, tmp_path: Path) -> None:
