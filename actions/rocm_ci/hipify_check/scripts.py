@@ -35,7 +35,7 @@ _SYSTEM = re.compile(r"\b(?:apt(?:-get)?|dnf|yum|zypper|apk|microdnf)\b.*\b(?:in
 _WORD = re.compile(r"[^\s'\"\\;&|()]+")
 _SYSTEM_PACKAGE = re.compile(
     r"(?:cuda(?:-(?:toolkit|compiler|libraries|minimal|runtime|nvcc|cudart|command-line-tools|drivers|compat|keyring|nvtx|cupti)[\w.-]*|-\d+-\d+)"
-    r"|nvidia-(?:cuda|driver|utils|container)[\w.-]*|libcudnn\d*[\w.-]*|libnccl\d*[\w.-]*|libcu(?:blas|fft|rand|sparse|solver)[\w.-]*|libnvinfer[\w.-]*|tensorrt[\w.-]*)(?:=.*)?"
+    r"|nvidia-(?:cuda|driver|utils|container)[\w.-]*|libcudnn\d*[\w.-]*|libnccl\d*[\w.-]*|libcu(?:blas|fft|rand|sparse|solver)[\w.-]*|libnvinfer[\w.-]*|datacenter-gpu-manager[\w.-]*|tensorrt[\w.-]*)(?:=.*)?"
 )
 _IMAGE = re.compile(
     r"(?<![\w./-])(?:docker\.io/|nvcr\.io/)?(?P<name>nvidia/cuda|nvidia/pytorch|nvidia/tensorrt|nvidia/tritonserver|nvidia/cudagl|pytorch/pytorch"

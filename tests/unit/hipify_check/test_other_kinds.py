@@ -291,3 +291,9 @@ def test_index_follows_the_release_that_was_named():
 )
 def test_kinds(name, kind):
     assert kind_of(name) == kind
+
+
+@pytest.mark.parametrize("package", ["datacenter-gpu-manager", "datacenter-gpu-manager-4-cuda12=1:4.0"])
+def test_dcgm_is_a_package_of_nvidia(package):
+    (hit,) = found("Dockerfile", f"# apt-get install {package}\nRUN apt-get install -y {package}\n")
+    assert hit[:2] == (2, "manual")
