@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 _QUOTED = re.compile(r"'[^'\n]*'|\"(?:[^\"\\\n]|\\.)*\"")
 # Searched in the lower-case text. Lines that install something are read whatever they install.
 _WORTH = re.compile(
-    r"cu(?:d|1\d\d|obj|blas|fft|rand|sparse|solver|tensor|pti)|nv(?:idia|cc|prof|disasm|tx|infer|-nsight|rtc|jpeg)|ncu\b|nsys"
+    r"cu(?:d|1\d\d|obj|blas|fft|rand|sparse|solver|tensor|pti)|nv(?:idia|_peer|cc|prof|disasm|tx|infer|-nsight|rtc|jpeg)|ncu\b|nsys"
     r"|compute[_-][s\d]|ptxas|fatbinary|sm_\d|gen(?:code|erate-)|gpu-arch|whl/|-l(?:cu|nv|nccl|nppc)|lib(?:cu|nv|nccl|nppc)|--gpus"
     r"|install|\badd\b|create|image|from\s|pytorch/|vllm/|-x(?:compiler|ptxas|cudafe|fatbin)|maxrreg|-lineinfo|-rdc|ccbin"
     r"|fast_math|expt-|extended-lambda|default-stream|-fmad|-ftz|prec-|diag-supp|source-in-ptx|compress-all|arch=(?:sm|compute)|compiler-opt|relocatable-d|code=sm|-cudart"
@@ -45,6 +45,9 @@ _UBUNTU = re.compile(r"ubuntu(\d\d\.\d\d)")
 _DOCKER_GPUS = re.compile(r"--gpus(?:[= ]\S+)?|--runtime[= ]nvidia\b")
 _YAML_GPU = re.compile(r"\bnvidia\.com/gpu(?:\.\w+)?\b")
 _YAML_DRIVER = re.compile(r"^\s*-?\s*(?:driver|runtime)\s*:\s*[\"']?(nvidia)\b")
+# Kernel modules of NVIDIA's driver for GPUDirect RDMA, and the library on one; fetched as sources.
+# https://github.com/Mellanox/nv_peer_memory and https://github.com/NVIDIA/gdrcopy
+_DRIVER_SOURCE = re.compile(r"github\.com[/:](?:Mellanox|NVIDIA)/(nv_peer_memory|gdrcopy)\b")
 _ACTION = re.compile(r"\bJimver/cuda-toolkit\b")
 _TOML_STRING = re.compile(r"[\"']([A-Za-z0-9][^\"'\n]*)[\"']")
 _TOML_KEY = re.compile(r"\s*[\"']?([A-Za-z0-9][\w.-]*)[\"']?\s*=")
@@ -241,6 +244,9 @@ def _yaml(code: str, name: str, version: Version) -> Iterator[Hit]:
     if driver:
         note = "AMD containers take /dev/kfd and /dev/dri as devices"
         yield Hit(driver.start(1), "container-option", "manual", "nvidia", "", note, "containers")
+    for match in _DRIVER_SOURCE.finditer(code):
+        note = "leave it out: the amdgpu driver has RDMA to GPU memory of its own"
+        yield Hit(match.start(1), "os-package", "manual", match[1], "", note, "system packages")
     for match in _ACTION.finditer(code):
         yield Hit(match.start(), "tool", "manual", match[0], "", "run the job in a rocm/dev container", "tools")
     if _is_conda(name):

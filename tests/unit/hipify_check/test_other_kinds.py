@@ -297,3 +297,9 @@ def test_kinds(name, kind):
 def test_dcgm_is_a_package_of_nvidia(package):
     (hit,) = found("Dockerfile", f"# apt-get install {package}\nRUN apt-get install -y {package}\n")
     assert hit[:2] == (2, "manual")
+
+
+@pytest.mark.parametrize("source", ["Mellanox/nv_peer_memory", "NVIDIA/gdrcopy"])
+def test_sources_of_nvidias_rdma_modules(source):
+    text = f"# https://github.com/{source}\nRUN git clone https://github.com/{source}.git\n"
+    assert found("Dockerfile", text) == [(2, "manual", source.split("/")[1])]
