@@ -73,7 +73,7 @@ def scan(text: str, kind: Kind, name: str, version: Version, *, explicit: bool =
     hits: list[Hit] = []
     for start, before, line in _lines(text, every=kind == "yaml" and _is_conda(name)):
         code = _strip(line)
-        found = _line(code, before + code, kind, name, version, release)
+        found = [*_line(code, before + code, kind, name, version, release), *_driver_sources(code)]
         hits += [moved(hit, start) for hit in found]
     return hits
 
@@ -222,6 +222,12 @@ def _packages(code: str, version: Version, start: int) -> Iterator[Hit]:
             yield from (moved(hit, match.start()) for hit in requirement(word, version))
 
 
+def _driver_sources(code: str) -> Iterator[Hit]:
+    for match in _DRIVER_SOURCE.finditer(code):
+        note = "leave it out: the amdgpu driver has RDMA to GPU memory of its own"
+        yield Hit(match.start(1), "os-package", "manual", match[1], "", note, "system packages")
+
+
 def _system(code: str) -> Iterator[Hit]:
     for match in _WORD.finditer(code):
         if _SYSTEM_PACKAGE.fullmatch(match[0]):
@@ -244,9 +250,6 @@ def _yaml(code: str, name: str, version: Version) -> Iterator[Hit]:
     if driver:
         note = "AMD containers take /dev/kfd and /dev/dri as devices"
         yield Hit(driver.start(1), "container-option", "manual", "nvidia", "", note, "containers")
-    for match in _DRIVER_SOURCE.finditer(code):
-        note = "leave it out: the amdgpu driver has RDMA to GPU memory of its own"
-        yield Hit(match.start(1), "os-package", "manual", match[1], "", note, "system packages")
     for match in _ACTION.finditer(code):
         yield Hit(match.start(), "tool", "manual", match[0], "", "run the job in a rocm/dev container", "tools")
     if _is_conda(name):
