@@ -1,0 +1,237 @@
+"""A requirements file before anything is installed: is it pinned, and does it bring CUDA."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+from rocm_ci.runner.errors import Code
+from rocm_ci.setup_rocm_container.model import Check, fail, ok, warn
+
+TORCH_FAMILY = ("torch", "torchvision", "torchaudio", "triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton")
+"""Distributions that the container's PyTorch stands or falls with; no requirement replaces one that is installed."""
+
+_LONGEST = 4 * 1024 * 1024
+_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*(.*)", re.DOTALL)
+_OPTION = re.compile(r"(-r|--requirement|-c|--constraint|-e|--editable)[\s=]*(.*)", re.DOTALL)
+_COMMENT = re.compile(r"(?:^|\s)#.*")
+_HASH = re.compile(r"\s--(?:hash|config-settings?|global-option)\b.*", re.DOTALL)
+_EXACT = re.compile(r"===?\s*([^,\s*]+)$")
+_COMPATIBLE = re.compile(r"~=\s*[^,\s]+$")
+_CUDA_LOCAL = re.compile(r"\+cu(?:da)?\d{2,3}\b")
+_CUDA_INDEX = re.compile(r"/whl/(?:nightly/|test/)?cu\d{2,3}\b|pypi(?:\.ngc)?\.nvidia\.com")
+_OTHER_SYSTEM = re.compile(
+    r"(?:sys_platform|platform_system|os_name)\s*==\s*['\"](?:win32|Windows|darwin|Darwin|nt)['\"]"
+)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One line of a requirements file.
+
+    Attributes:
+        place: `file:line`.
+        text: the line, without comment and hashes.
+        name: normalised name of the distribution (PEP 503); empty for an option, a bare path or a bare URL.
+        extras: in brackets, or empty.
+        specifier: what follows the name, without the marker.
+        constraint: it stands in a constraints file: it pins, and asks for nothing.
+    """
+
+    place: str
+    text: str
+    name: str = ""
+    extras: str = ""
+    specifier: str = ""
+    constraint: bool = False
+
+
+class RequirementsError(Exception):
+    """A requirements file that cannot be read; the text says which and why."""
+
+
+def normalise(name: str) -> str:
+    """A distribution's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def load(path: Path, *, constraint: bool = False, _seen: frozenset[Path] = frozenset()) -> tuple[Requirement, ...]:
+    """Read a requirements file and those that it includes.
+
+    Raises:
+        RequirementsError: one cannot be read.
+    """
+    found: list[Requirement] = []
+    for place, line in _lines(path):
+        option = _OPTION.fullmatch(line)
+        if option and option[1] in {"-r", "--requirement", "-c", "--constraint"}:
+            if "://" in option[2]:
+                found.append(Requirement(place, line))  # what stands behind a URL cannot be known before pip asks
+                continue
+            inner = path.parent / option[2].strip()
+            if inner.resolve() not in _seen | {path.resolve()}:
+                is_constraint = constraint or option[1] in {"-c", "--constraint"}
+                found += load(inner, constraint=is_constraint, _seen=_seen | {path.resolve()})
+            continue
+        found.append(_requirement(place, line, constraint=constraint))
+    return tuple(found)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LONGEST + 1)
+    except OSError as error:
+        raise RequirementsError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:  # a null byte in the name
+        raise RequirementsError(f"{str(path)!r} is no name of a file") from error
+    if len(data) > _LONGEST:
+        raise RequirementsError(f"{path} is larger than {_LONGEST // 1024 // 1024} MiB; this is no requirements file")
+    held, start = "", 0
+    for number, raw in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
+        start = start or number
+        line = _COMMENT.sub("", raw).rstrip()
+        if line.endswith("\\"):
+            held += line[:-1] + " "
+            continue
+        whole = (held + line).strip()
+        if whole:
+            yield f"{path}:{start}", whole
+        held, start = "", 0
+    if held.strip():
+        yield f"{path}:{start}", held.strip()
+
+
+def _requirement(place: str, line: str, *, constraint: bool) -> Requirement:
+    text = _HASH.sub("", line).strip()
+    if text.startswith("-") or re.match(r"(?:[a-z+]+://|\.{0,2}/|\.$)", text):
+        return Requirement(place, text, constraint=constraint)
+    match = _NAME.fullmatch(text)
+    if match is None:
+        return Requirement(place, text, constraint=constraint)
+    specifier = match[3]
+    if not specifier.startswith("@"):
+        specifier = specifier.partition(";")[0]
+    return Requirement(place, text, normalise(match[1]), (match[2] or "").lower(), specifier.strip(), constraint)
+
+
+def check(requirements: tuple[Requirement, ...], installed: Mapping[str, str]) -> Check:
+    """Whether a requirements file may be installed into a ROCm container.
+
+    Args:
+        requirements: the file.
+        installed: versions of the container's own PyTorch and what belongs to it.
+    """
+    here = [r for r in requirements if not _OTHER_SYSTEM.search(r.text)]
+    asked = [r for r in here if r.name and not r.constraint]
+    bad = [problem for r in here for problem in _cuda(r)]
+    risky = [problem for r in here for problem in _manual(r)]
+    if bad:
+        first_fix = next((fix for _, fix in bad if fix), "remove the line")
+        return fail("requirements", _join([text for text, _ in bad]), first_fix, Code.FAILED)
+    clash = [text for r in here for text in _against_container(r, installed)]
+    if clash:
+        versions = " ".join(f"{name}=={installed[name]}" for name in TORCH_FAMILY if name in installed)
+        return fail(
+            "requirements", _join(clash), f"leave these to the image ({versions}), or use another image", Code.FAILED
+        )
+    pins = {r.name for r in here if r.constraint and _EXACT.search(r.specifier)} | set(installed)
+    loose = [r for r in asked if not _pinned(r) and r.name not in pins]
+    unpinned = [r for r in loose if not _COMPATIBLE.search(r.specifier)]
+    if unpinned:
+        text = _join([f"{r.place}: {r.text} is not pinned" for r in unpinned])
+        fix = f"write {unpinned[0].name}==VERSION; `pip freeze` in a container that was tried lists them all"
+        return fail("requirements", text, fix, Code.FAILED)
+    if loose:
+        text = _join([f"{r.place}: {r.text} leaves the last part of the version open" for r in loose])
+        return warn("requirements", text, f"write {loose[0].name}==VERSION")
+    if risky:
+        return warn("requirements", _join([text for text, _ in risky]), risky[0][1])
+    return ok("requirements", f"{len(asked)} requirements, all pinned, none for CUDA only")
+
+
+def _pinned(requirement: Requirement) -> bool:
+    if requirement.specifier.startswith("@"):
+        # A direct reference names one file or commit; a branch name may move.
+        return not requirement.specifier.startswith(("@ git+", "@git+")) or bool(
+            re.search(r"@(?:[0-9a-f]{40}|v?\d[\w.]*)(?:[#;\s]|$)", requirement.specifier[1:])
+        )
+    return bool(_EXACT.search(requirement.specifier))
+
+
+def _against_container(requirement: Requirement, installed: Mapping[str, str]) -> Iterator[str]:
+    have = installed.get(requirement.name)
+    if requirement.name not in TORCH_FAMILY or have is None:
+        return
+    exact = _EXACT.search(requirement.specifier)
+    # PEP 440: `==2.3.0` takes every local version of 2.3.0; `==2.3.0+rocm6.2` only that one.
+    if exact and exact[1] not in {have, have.partition("+")[0]}:
+        yield f"{requirement.place}: {requirement.text} would replace the container's {requirement.name} {have}"
+
+
+def _cuda(requirement: Requirement) -> Iterator[tuple[str, str]]:
+    """What of a line is for CUDA only, with what to write instead."""
+    where = requirement.place
+    if _CUDA_INDEX.search(requirement.text):
+        yield (
+            f"{where}: {requirement.text} is an index or a file of CUDA wheels",
+            "name the index of ROCm: https://download.pytorch.org/whl/rocmX.Y",
+        )
+        return
+    if _CUDA_LOCAL.search(requirement.text):
+        yield (
+            f"{where}: {requirement.text} is a wheel for CUDA",
+            f"write {requirement.name or 'the package'} without +cu…, or the version of the ROCm index",
+        )
+        return
+    if "cuda" in requirement.extras:
+        yield (
+            f"{where}: {requirement.text}: the extra brings CUDA wheels",
+            f"write {requirement.name} without that extra",
+        )
+        return
+    row = _row(requirement)
+    if row and row[0] != "manual":
+        _, instead, note = row
+        fix = f"write {instead} instead" if instead else f"remove {requirement.name}"
+        yield f"{where}: {requirement.name} works with CUDA only" + (f" ({note})" if note else ""), fix
+
+
+def _manual(requirement: Requirement) -> Iterator[tuple[str, str]]:
+    """A package whose wheels on PyPI are CUDA's, and which can be had for ROCm in another way."""
+    row = _row(requirement)
+    if row and row[0] == "manual":
+        _, instead, note = row
+        fix = f"write {instead} instead" if instead else f"take {requirement.name} from a wheel or a commit for ROCm"
+        yield (
+            f"{requirement.place}: {requirement.name} from PyPI is made for CUDA" + (f" ({note})" if note else ""),
+            fix,
+        )
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[tuple[str, str, str, str], ...]:
+    # The same table that hipify-check reads. It is data, so this package takes it without importing the other's code.
+    text = (resources.files("rocm_ci") / "hipify_check" / "data" / "packages.tsv").read_text(encoding="utf-8")
+    split = (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple((cells[0], cells[2], cells[3], cells[4]) for cells in split)
+
+
+def _row(requirement: Requirement) -> tuple[str, str, str] | None:
+    """Verdict, replacement and note for a package that is asked for."""
+    name = requirement.name
+    if not name or requirement.constraint or requirement.specifier.startswith("@"):
+        return None  # a file or commit that the user chose is not PyPI's wheel
+    for pattern, *row in _table():
+        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
+            return row[0], row[1], row[2]
+    return None
+
+
+def _join(texts: list[str], limit: int = 3) -> str:
+    more = len(texts) - limit
+    return "; ".join(texts[:limit]) + (f"; and {more} more" if more > 0 else "")
