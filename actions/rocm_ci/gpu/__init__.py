@@ -5,10 +5,11 @@
     with VramSampler.of(node) as sampler: sampler.read()
 
 Everything is read below the root, so that a container which mounts its host elsewhere and a recorded machine are read
-alike. Nothing here writes, runs a program, or raises over what a file holds. The modules, by source: `kfd`, `sysfs_drm`,
-`fdinfo`, `holders`, `driver`, `rocm`, `os_release`; by question: `memory` (which source is right), `visibility` (what the
-environment selects), `compat` (driver and ROCm), `gfx` and `products` (facts), `sampler` (cheap repeated reading);
-`tools` has parsers of what amd-smi, rocm-smi, rocminfo and rocm_agent_enumerator print.
+alike. Nothing here writes, runs a program, or raises over what a file holds.
+
+The modules, by source: `kfd`, `sysfs_drm`, `fdinfo`, `holders`, `driver`, `rocm`, `os_release`; by question: `memory`
+(which source is right), `visibility` (what the environment selects), `compat` (driver and ROCm), `gfx` and `products`
+(facts), `sampler` (cheap repeated reading); `tools` has parsers of what AMD's own programs print.
 """
 
 from __future__ import annotations

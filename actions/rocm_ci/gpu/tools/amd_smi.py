@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rocm_ci.gpu import gfx, pci
-from rocm_ci.gpu.tools.jsontext import Reasons, number, values, words
+from rocm_ci.gpu.tools.jsontext import Reasons, number, values, whole_lines, words
 from rocm_ci.gpu.unknown import Unknown, count, known
 
 _UNITS = {"b": 1, "kb": 1 << 10, "kib": 1 << 10, "mb": 1 << 20, "mib": 1 << 20, "gb": 1 << 30, "gib": 1 << 30}
+_NO_PLACE = "bdf is no PCI address"
+_HOST_BRIDGE = "0000:00:00.0"
 _TEXT_GPU = re.compile(r"\AGPU: ([0-9]{1,6})\s*\Z")
 _TEXT_FIELD = re.compile(r"\A(\s+)([A-Z_]+): ?(.*)\Z")
 _VERSION = re.compile(r"AMDSMI Tool: (\S+) *\|.*?ROCm version: ([^|\s]+)")
@@ -82,7 +84,7 @@ def parse_gpus(text: str) -> tuple[AmdSmiGpu, ...] | Unknown:
         index = number(record.get("gpu"), "gpu")
         if not isinstance(index, Unknown):
             gpus.setdefault(index, _gpu(index, record))
-    return tuple(gpus.values()) or Unknown("amd-smi lists no GPU")
+    return _with_trusted_places(tuple(gpus.values())) or Unknown("amd-smi lists no GPU")
 
 
 def parse_processes(text: str) -> tuple[AmdSmiProcess, ...] | Unknown:
@@ -152,7 +154,7 @@ def _gpu(index: int, record: Mapping[str, object]) -> AmdSmiGpu:
         product = words(_inside(record, "asic", "market_name"), "market_name")
     return AmdSmiGpu(
         index=index,
-        bdf=why.text("bdf", bdf if isinstance(bdf, Unknown) else pci.address(bdf) or Unknown("bdf is no PCI address")),
+        bdf=why.text("bdf", bdf if isinstance(bdf, Unknown) else pci.address(bdf) or Unknown(_NO_PLACE)),
         gfx=why.text(
             "gfx", target if isinstance(target, Unknown) else gfx.base_name(target) or Unknown("it is no gfx target")
         ),
@@ -168,11 +170,22 @@ def _gpu(index: int, record: Mapping[str, object]) -> AmdSmiGpu:
     )
 
 
+def _with_trusted_places(gpus: tuple[AmdSmiGpu, ...]) -> tuple[AmdSmiGpu, ...]:
+    """Without any PCI address when one is nonsense: without /dev/dri amd-smi prints memory that it never set."""
+    places = [gpu.bdf for gpu in gpus if gpu.bdf]
+    refused = any(_NO_PLACE in gpu.unknown.get("bdf", "") for gpu in gpus)
+    if places and (refused or len(places) > len(set(places)) or _HOST_BRIDGE in places):
+        why = "some of the addresses that amd-smi gives are none"
+        return tuple(replace(gpu, bdf=None, unknown={**gpu.unknown, "bdf": why}) for gpu in gpus)
+    return gpus
+
+
 def _size(value: object, what: str) -> tuple[int | Unknown, int]:
     """Bytes of `{"value": N, "unit": U}` or of `N U`, and the unit that they are rounded down to."""
     unit: object = None
     if isinstance(value, dict):
-        value, unit = value.get("value"), value.get("unit")
+        unit = value.get("unit")
+        value = value.get("value")
     elif isinstance(value, str) and value.strip()[:1].isdigit():
         value, _, unit = value.strip().partition(" ")
     amount = number(value, what)
@@ -211,7 +224,7 @@ def _text_records(text: str) -> list[Mapping[str, object]]:
     records: list[Mapping[str, object]] = []
     section: dict[str, object] = {}
     record: dict[str, object] = {}
-    for line in text[: 1 << 20].splitlines():
+    for line in whole_lines(text, 1 << 20).splitlines():
         if found := _TEXT_GPU.match(line):
             record = {"gpu": int(found.group(1))}
             records.append(record)

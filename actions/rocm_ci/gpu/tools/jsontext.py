@@ -36,12 +36,14 @@ def _documents(text: str) -> list[object]:
     while 0 <= place < len(text):
         if text[place] in "[{":
             try:
-                value, end = decoder.raw_decode(text, place)
+                value, place = decoder.raw_decode(text, place)
+            except json.JSONDecodeError as error:
+                # "[WARN] …" fails at once; a document that was cut fails further down, and its pieces are no documents.
+                place = max(place, error.pos)
             except (ValueError, RecursionError):
-                pass
+                return []
             else:
                 found.append(value)
-                place = end
         place = text.find("\n", place)
         place = place + 1 if place >= 0 else place
     return found
@@ -49,6 +51,12 @@ def _documents(text: str) -> list[object]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
+
+
+def whole_lines(text: str, most: int = MOST_TEXT) -> str:
+    """`text` up to its last line feed: a line that was cut off may end within a number."""
+    text = text[:most]
+    return text[: text.rfind("\n") + 1]
 
 
 def number(value: object, what: str) -> int | Unknown:

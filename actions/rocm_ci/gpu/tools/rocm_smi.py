@@ -1,7 +1,7 @@
 """What `rocm-smi` prints: the show options as JSON, CSV or text, the concise table, --showpids.
 
-All values are strings, sizes are bytes. The exit code is 0 after most failures. In a partitioned socket the first card's
-total is the whole socket's and the others have no "Used" key (ROCm 7), or each shows the whole socket (ROCm 6).
+All values are strings, sizes are bytes. The exit code is 0 after most failures. In a partitioned socket the first
+card's total is the whole socket's and the others have no "Used" key (ROCm 7), or each shows the whole (ROCm 6).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocm_ci.gpu import gfx, pci
-from rocm_ci.gpu.tools.jsontext import Reasons, number, values, words
+from rocm_ci.gpu.tools.jsontext import Reasons, number, values, whole_lines, words
 from rocm_ci.gpu.unknown import MOST, Unknown, count, hexadecimal
 
 _CARD = re.compile(r"\Acard([0-9]{1,6})\Z")
@@ -106,7 +106,7 @@ def partition_trap(cards: Sequence[RocmSmiCard]) -> str:
 def parse_concise(text: str) -> tuple[ConciseRow, ...] | Unknown:
     """Rows of the concise table."""
     rows = []
-    for found in _CONCISE.finditer(text[: 1 << 20]):
+    for found in _CONCISE.finditer(whole_lines(text, 1 << 20)):
         line = found.group(0)
         modes = _MODES.search(line)
         device = _DEVICE.search(line)
@@ -157,7 +157,7 @@ def _json(text: str) -> dict[int, Mapping[str, object]] | Unknown:
 
 
 def _csv(text: str) -> dict[int, Mapping[str, object]]:
-    lines = text.splitlines()
+    lines = whole_lines(text).splitlines()
     start = next((place for place, line in enumerate(lines) if line.startswith("device,")), None)
     if start is None:
         return {}
@@ -177,7 +177,7 @@ def _csv(text: str) -> dict[int, Mapping[str, object]]:
 
 def _text(text: str) -> dict[int, Mapping[str, object]]:
     table: dict[int, dict[str, object]] = {}
-    for index, key, value in _LINE.findall(text[: 1 << 22]):
+    for index, key, value in _LINE.findall(whole_lines(text)):
         table.setdefault(int(index), {}).setdefault(key.strip(), value.strip())
     return dict(table)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rocm_ci.gpu import gfx, pci
-from rocm_ci.gpu.tools.jsontext import Reasons, words
+from rocm_ci.gpu.tools.jsontext import Reasons, whole_lines, words
 from rocm_ci.gpu.unknown import Unknown, count
 
 _AGENT = re.compile(r"^\*{3,}\s*\nAgent [0-9]{1,6}\s*\n\*{3,}\s*\n", re.MULTILINE)
@@ -16,6 +16,7 @@ _FAILURE = re.compile(
     r"^(?:Unable to open /dev/kfd[^\n]{0,200}|ROCk module is NOT loaded[^\n]{0,200}|hsa api call failure[^\n]{0,200})",
     re.MULTILINE,
 )
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _MOST = 4 << 20
 
 
@@ -42,8 +43,8 @@ class Agent:
 
 def parse_rocminfo(text: str) -> tuple[Agent, ...] | Unknown:
     """GPU agents in order; empty when there are only CPUs."""
-    text = text[:_MOST]
-    sections = _AGENT.split(text)[1:]
+    text = _ANSI.sub("", text[:_MOST])
+    sections = _AGENT.split(whole_lines(text))[1:]
     if not sections:
         failed = _FAILURE.search(text)
         said = text.strip().splitlines()
@@ -62,7 +63,7 @@ def parse_rocminfo(text: str) -> tuple[Agent, ...] | Unknown:
 
 def parse_enumerator(text: str) -> tuple[str, ...] | Unknown:
     """Targets in order, without the `gfx000` that stands for a CPU."""
-    lines = [line.strip() for line in text[:_MOST].splitlines() if line.strip()]
+    lines = [line.strip() for line in whole_lines(text, _MOST).splitlines() if line.strip()]
     if not lines:
         return Unknown("rocm_agent_enumerator printed nothing")
     if "Traceback (most recent call last):" in lines:
