@@ -7,7 +7,7 @@ rest as comments. tests/unit/scaffold/test_availability.py holds this set agains
 
 from __future__ import annotations
 
-AVAILABLE_STAGES: frozenset[str] = frozenset({"hipify-check"})
+AVAILABLE_STAGES: frozenset[str] = frozenset({"hipify-check", "vram-probe"})
 """Names of stages, as in the manifest."""
 
 AVAILABLE_COMMANDS = AVAILABLE_STAGES | {"gate", "verdict"}

@@ -24,7 +24,7 @@ FILLED_IN = {
     "hipify-check": {"report", "explain", "in-place"},
     "kernel-tests": {"report", "shard"},
     "sglang-regression": {"report"},
-    "vram-probe": {"report", "phase", "run", "path-root"},
+    "vram-probe": {"report", "phase", "run", "path-root", "per-test", "repeat"},
 }
 
 
