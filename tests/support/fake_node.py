@@ -163,6 +163,7 @@ class FakeNode:
         )
         self.write(f"{folder}/power/runtime_status", "active")
         if gpu.driver == "amdgpu":
+            self.write(f"{folder}/vbios_version", "113-FAKE-001")
             self.write(f"{folder}/mem_info_vram_total", str(gpu.total))
             self.write(f"{folder}/mem_info_vis_vram_total", str(gpu.total))
             self.write(f"{folder}/mem_info_vram_used", str(gpu.used))

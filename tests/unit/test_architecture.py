@@ -56,6 +56,13 @@ def test_arrows_point_down() -> None:
                 assert theirs < mine, f"{path} imports rocm_ci.{other}, which is not below it"
 
 
+def test_gpu_stands_at_the_bottom() -> None:
+    paths = list((ROCM_CI / "gpu").rglob("*.py"))
+    assert paths
+    for path in paths:
+        assert packages(path) <= {"gpu"}, path
+
+
 def test_nothing_is_cyclic_in_the_generator() -> None:
     order = ["resources", "filter_patterns", "files", "manifest", "workflow", "plan", "scaffold", "commands", "cli"]
     for path in ROCM_CI_GEN.rglob("*.py"):
