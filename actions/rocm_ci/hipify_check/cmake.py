@@ -202,6 +202,10 @@ def _evaluate(command: Command, *, amd_half: bool) -> tuple[bool | None, bool]:
     return reader.alternatives(), reader.platform
 
 
+_HIP_NAMES = frozenset({"HIP_FOUND", "HIP", "ROCM_FOUND", "HIP_PLATFORM_AMD", "CMAKE_HIP_COMPILER"})
+_CUDA_NAMES = frozenset({"CUDA_FOUND", "CUDATOOLKIT_FOUND", "CUDA", "CMAKE_CUDA_COMPILER"})
+
+
 class _Condition:
     """``if()`` arguments, read by CMake's precedence: parentheses, tests, NOT, AND, OR."""
 
@@ -268,10 +272,10 @@ class _Condition:
             return True
         if upper in {"FALSE", "OFF", "0", "NO", "N", "IGNORE"}:
             return False
-        if upper in {"HIP_FOUND", "HIP", "ROCM_FOUND", "HIP_PLATFORM_AMD"} or macros.is_amd(upper):
+        if upper in _HIP_NAMES or macros.is_amd(upper):
             self.platform = True
             return True
-        if macros.is_cuda_switch(upper) or upper in {"CUDA_FOUND", "CUDATOOLKIT_FOUND", "CUDA"}:
+        if macros.is_cuda_switch(upper) or upper in _CUDA_NAMES:
             self.platform = True
             return False if self._amd_half else None
         value = macros.value(name, has_amd_half=self._amd_half)
@@ -284,15 +288,8 @@ def _command(command: Command) -> Iterator[Hit]:
         yield _hit(command.offset, row, command.name)
     arguments = command.arguments
     first = arguments[0][1] if arguments else ""
-    if command.name in {"find_package", "find_dependency"}:
-        row = _table()["package"].get(first)
-        if row:
-            # FindCUDA is one package and one call; the others are told by their own name.
-            yield _hit(
-                arguments[0][0] if first != "CUDA" else command.offset,
-                row,
-                first if first != "CUDA" else "find_package(CUDA)",
-            )
+    if command.name in {"find_package", "find_dependency", "include"}:
+        yield from _package(command, first)
     elif command.name in {"enable_language", "check_language"} and any(word == "CUDA" for _, word in arguments):
         yield Hit(command.offset, "cmake", "convertible", f"{command.name}(CUDA)", f"{command.name}(HIP)", "", "cmake")
     elif command.name == "project":
@@ -312,6 +309,18 @@ def _command(command: Command) -> Iterator[Hit]:
         if runs:
             yield from (moved(hit, offset) for hit in words.tools(word))
         yield from (moved(hit, offset) for hit in _argument(word))
+
+
+def _package(command: Command, first: str) -> Iterator[Hit]:
+    """``find_package(CUDA)``, and the module behind it: ``include(FindCUDA)``."""
+    module = command.name == "include"
+    row = _table()["package"].get(first.removeprefix("Find") if module else first)
+    if row is None or (module and not first.startswith("FindCUDA")):
+        return
+    if first == "CUDA":  # one package and one call; the others are told by their own name
+        yield _hit(command.offset, row, "find_package(CUDA)")
+    else:
+        yield _hit(command.arguments[0][0], row, first)
 
 
 def _libraries(command: Command, text: str, own: set[str]) -> Iterator[Hit]:

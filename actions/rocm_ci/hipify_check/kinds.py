@@ -21,7 +21,8 @@ _NAMES: dict[str, Kind] = {
     "cmakelists.txt": "cmake",
     **dict.fromkeys(["dockerfile", "containerfile"], "docker"),
     **dict.fromkeys(["makefile", "gnumakefile", "makefile.am", "makefile.in"], "shell"),
-    **dict.fromkeys(["pyproject.toml", "pipfile", "poetry.lock", "uv.lock", "pdm.lock"], "toml"),
+    **dict.fromkeys(["pyproject.toml", "pixi.toml", "pipfile"], "toml"),
+    **dict.fromkeys(["pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock"], "toml"),
 }
 _REQUIREMENTS = re.compile(r"(?:.*[-_.])?(?:requirements?|constraints?|reqs?)(?:[-_.].*)?\.(?:txt|in)")
 

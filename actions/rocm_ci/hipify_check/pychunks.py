@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TRIGGER = re.compile(
     rb"""n(?:v(?:idia|cc|prof|-nsight|disasm)|sys\b|cu\b)
     |pt(?:xas|x-)|prec-
-    |lib(?:cu|nv|nccl|nppc)
+    |lib(?:cu|nv|nccl|nppc|raries[ \t]*=)
     |C(?:UDA(?:_(?!VISIBLE)|ARCHS|CXX|HOSTCXX|DIR)|UDNN_|UBLAS_WORK)
     |N(?:VIDIA_|VCC_)
     |TORCH_(?:CUDA|NVCC)

@@ -30,6 +30,11 @@ _GATES = {
 _INSTALL_KEYS = frozenset(
     {"install_requires", "setup_requires", "tests_require", "extras_require", "requires", "dependencies"}
 )
+# What these are given is for a person to read.
+_SPEAKERS = frozenset(
+    "print warn warning info debug error exception critical log fatal fail skip xfail exit secho echo".split()  # noqa: SIM905
+)
+_LINKED = frozenset({"libraries", "extra_libraries"})
 _NEWLINE = re.compile(rb"\n")
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 
@@ -91,6 +96,7 @@ class _Reader:
         self._first = 0  # index in _lines of the first line of the chunk that is read
         self._reached = True
         self._optional = False
+        self._told = False
         self._seen: set[tuple[int, str]] = set()
 
     # -- statements ---------------------------------------------------------------------------------------------------
@@ -126,6 +132,13 @@ class _Reader:
             self._choice(node.test, node.body, node.orelse)
         elif isinstance(node, ast.Try):
             self._try(node)
+        elif isinstance(node, ast.Raise):
+            self._spoken(node.exc)
+        elif isinstance(node, ast.Assert):
+            self._expression(node.test)
+            self._spoken(node.msg)
+        elif isinstance(node, ast.Assign) and self._is_setup and {dotted(to) for to in node.targets} & _LINKED:
+            self._libraries(node.value)
         else:
             for field, value in ast.iter_fields(node):
                 if field in {"body", "orelse", "finalbody"} and isinstance(value, list):
@@ -191,6 +204,12 @@ class _Reader:
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
+    def _spoken(self, value: object) -> None:
+        """What a person is told: a program or a path in it is not used."""
+        before, self._told = self._told, True
+        self._any(value)
+        self._told = before
+
     def _any(self, value: object) -> None:
         if isinstance(value, ast.expr):
             self._expression(value)
@@ -219,6 +238,13 @@ class _Reader:
             return
         if isinstance(node, ast.Call):
             self._call(node)
+            if dotted(node.func).rpartition(".")[2] in _SPEAKERS:
+                self._spoken([node.args, node.keywords])
+                return
+        elif isinstance(node, ast.Compare) and all(isinstance(how, ast.In | ast.NotIn) for how in node.ops):
+            self._spoken(node.left)
+            self._any(node.comparators)
+            return
         elif isinstance(node, ast.Attribute):
             self._attribute(node)
         for _, value in ast.iter_fields(node):
@@ -250,10 +276,11 @@ class _Reader:
                         self._offset(text), "library-file", row.verdict, str(text.value), row.hip, row.note, "libraries"
                     )
                 )
-        if self._is_setup:
-            for keyword in node.keywords:
-                if keyword.arg in _INSTALL_KEYS:
-                    self._dependencies(keyword.value)
+        for keyword in node.keywords:
+            if self._is_setup and keyword.arg in _INSTALL_KEYS:
+                self._dependencies(keyword.value)
+            elif keyword.arg in _LINKED and function.endswith("Extension"):
+                self._libraries(keyword.value)
 
     def _assembly(self, node: ast.Call) -> None:
         given = [keyword.value for keyword in node.keywords if keyword.arg == "asm"] or node.args[:1]
@@ -271,6 +298,14 @@ class _Reader:
             for hit in words.tools(whole):
                 self._keep(hit._replace(offset=self._within(first, hit.name)))
 
+    def _libraries(self, value: ast.expr) -> None:
+        """Names of libraries to link, without ``lib`` and suffix."""
+        for node in ast.walk(value):
+            row = words.library(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+            if row and isinstance(node, ast.Constant):
+                at = self._within(node, str(node.value))
+                self._keep(Hit(at, "library-file", row.verdict, str(node.value), row.hip, row.note, "libraries"))
+
     def _dependencies(self, value: ast.expr) -> None:
         for node in ast.walk(value):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -278,6 +313,8 @@ class _Reader:
                     self._keep(hit._replace(offset=self._within(node, hit.name)))
 
     def _string(self, node: ast.Constant, text: str) -> None:
+        if self._told:
+            return
         if text == "nvidia-smi" or text.endswith(("bin/nvcc", "bin/nvidia-smi")):
             text = text.rpartition("/")[2]
             self._keep(next(iter(words.tools(text)))._replace(offset=self._within(node, text)))

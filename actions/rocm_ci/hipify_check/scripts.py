@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rocm_ci.hipify_check import packages, words
+from rocm_ci.hipify_check import packages, speech, words
 from rocm_ci.hipify_check.model import Hit
 from rocm_ci.hipify_check.requirements import moved, requirement
 
@@ -44,15 +44,20 @@ _IMAGE = re.compile(
 _UBUNTU = re.compile(r"ubuntu(\d\d\.\d\d)")
 _DOCKER_GPUS = re.compile(r"--gpus(?:[= ]\S+)?|--runtime[= ]nvidia\b")
 _YAML_GPU = re.compile(r"\bnvidia\.com/gpu(?:\.\w+)?\b")
-_YAML_DRIVER = re.compile(r"^\s*-?\s*(?:driver|runtime)\s*:\s*[\"']?(nvidia)\b")
+_YAML_DRIVER = re.compile(r"(?:^|[\s{,-])(?:driver|runtime)\s*:\s*[\"']?(nvidia)\b")
 # Kernel modules of NVIDIA's driver for GPUDirect RDMA, and the library on one; fetched as sources.
 # https://github.com/Mellanox/nv_peer_memory and https://github.com/NVIDIA/gdrcopy
 _DRIVER_SOURCE = re.compile(r"github\.com[/:](?:Mellanox|NVIDIA)/(nv_peer_memory|gdrcopy)\b")
+_MODULE = re.compile(r"\b(?:module|ml)\s+(?:load|add|swap|switch)\b")
+_MODULE_NAME = re.compile(r"(?<![\w./-])((?i:cuda|cudatoolkit|cudnn|nvhpc)(?:/[\w.-]+)?)(?![\w/-])")
+_CHANNEL = re.compile(r"(?:\s-c|--channel)[ =](nvidia)\b|^\s*-\s+[\"']?(nvidia)[\"']?\s*$")
 _ACTION = re.compile(r"\bJimver/cuda-toolkit\b")
 _TOML_STRING = re.compile(r"[\"']([A-Za-z0-9][^\"'\n]*)[\"']")
 _TOML_KEY = re.compile(r"\s*[\"']?([A-Za-z0-9][\w.-]*)[\"']?\s*=")
 _TOML_SECTION = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _TOML_DEPENDENCIES = re.compile(r"dependenc|^packages$|extra-index|index")
+# The version of a package for CUDA, in lock files of uv, Poetry and PDM (TOML) and of Pipenv (JSON).
+_LOCKED_CUDA = re.compile(r"^\s*[\"']?version[\"']?\s*[=:]\s*[\"'][^\"']*(\+cu\d{2,3})\b")
 _LOCKED = re.compile(r"^name\s*=\s*[\"']([^\"']+)[\"']")
 _CONDA = re.compile(r"^\s*-\s*[\"']?(?:[\w.-]+::)?([A-Za-z0-9][\w.-]*)\s*((?:[=<>!~].*)?)$")
 
@@ -72,7 +77,9 @@ def scan(text: str, kind: Kind, name: str, version: Version, *, explicit: bool =
         return _scan_toml(text, name, version, release)
     hits: list[Hit] = []
     for start, before, line in _lines(text, every=kind == "yaml" and _is_conda(name)):
-        code = _strip(line)
+        code = speech.unsaid(_strip(line))
+        if kind == "docker":
+            code = speech.unlabelled(code)
         found = [*_line(code, before + code, kind, name, version, release), *_driver_sources(code)]
         hits += [moved(hit, start) for hit in found]
     return hits
@@ -114,6 +121,8 @@ def _scan_toml(text: str, name: str, version: Version, release: str) -> list[Hit
         if name.endswith(".lock") or _lists_packages(at, code):
             hits += [moved(hit, offset) for hit in words.indexes(code, release)]
             hits += [moved(hit, offset) for hit in _toml(code, name, version)]
+        elif _SYSTEM.search(code):  # a command in a tool's table: before-all = "yum install cuda-toolkit-12-4"
+            hits += [moved(hit, offset) for hit in _system(code)]
         offset += len(line) + 1
     return hits
 
@@ -166,8 +175,12 @@ def _line(code: str, command: str, kind: Kind, name: str, version: Version, rele
     installs = _INSTALL.search(command)
     if installs:
         yield from _packages(code, version, installs.end() - (len(command) - len(code)))
+        yield from _channels(code)
     elif _SYSTEM.search(command):
         yield from _system(code)
+    if kind == "yaml":
+        code = speech.untitled(code)
+    yield from _modules(code)
     tools = list(words.tools(code))
     yield from tools
     yield from words.roots(code)
@@ -191,6 +204,13 @@ def _line(code: str, command: str, kind: Kind, name: str, version: Version, rele
                 "",
                 "containers",
             )
+
+
+def _modules(code: str) -> Iterator[Hit]:
+    """Environment modules: ``module load cuda/12.1``."""
+    for match in _MODULE.finditer(code):
+        for word in _MODULE_NAME.finditer(code, match.end()):
+            yield Hit(word.start(1), "tool", "manual", word[1], "rocm", "the site's module of ROCm", "tools")
 
 
 def _images(code: str) -> Iterator[Hit]:
@@ -220,6 +240,14 @@ def _packages(code: str, version: Version, start: int) -> Iterator[Hit]:
         word = match[0]
         if not word.startswith(("-", "$", "/", ".", "http", "git+")):
             yield from (moved(hit, match.start()) for hit in requirement(word, version))
+
+
+def _channels(code: str) -> Iterator[Hit]:
+    """NVIDIA's channel of conda, on a command line and in an environment file."""
+    for match in _CHANNEL.finditer(code):
+        at = match.start(match.lastindex or 0)
+        note = "a channel of CUDA packages; leave it out"
+        yield Hit(at, "py-index", "manual", "nvidia", "", note, "python packages")
 
 
 def _driver_sources(code: str) -> Iterator[Hit]:
@@ -253,6 +281,7 @@ def _yaml(code: str, name: str, version: Version) -> Iterator[Hit]:
     for match in _ACTION.finditer(code):
         yield Hit(match.start(), "tool", "manual", match[0], "", "run the job in a rocm/dev container", "tools")
     if _is_conda(name):
+        yield from _channels(code)
         listed = _CONDA.match(code.rstrip())
         if listed:
             yield from (moved(hit, listed.start(1)) for hit in requirement(code.rstrip()[listed.start(1) :], version))
@@ -260,6 +289,10 @@ def _yaml(code: str, name: str, version: Version) -> Iterator[Hit]:
 
 def _toml(code: str, name: str, version: Version) -> Iterator[Hit]:
     if name.endswith(".lock"):
+        wheel = _LOCKED_CUDA.match(code)
+        if wheel:
+            note = "a wheel for CUDA; lock the version of the ROCm index"
+            yield Hit(wheel.start(1), "py-package", "manual", wheel[1][1:], "", note, "python packages")
         locked = _LOCKED.match(code)
         package = packages.find(locked[1], version) if locked else None
         if locked and package:

@@ -65,7 +65,7 @@ def _variable() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])({_alternatives('env')})(?!\w)")
 
 
-_ROOT = re.compile(r"(?<![\w.])(?:/usr/local/cuda|/opt/nvidia/cuda|/usr/lib/cuda)(?:-[\d.]+)?(?![\w-])")
+_ROOT = re.compile(r"(?:(?<![\w.])|(?<=-[IL]))(?:/usr/local/cuda|/opt/nvidia/cuda|/usr/lib/cuda)(?:-[\d.]+)?(?![\w-])")
 _ARCH = re.compile(r"(?<![\w-])(?:sm|compute)_\d{2,3}[af]?\b")
 # Other indexes of wheels for CUDA: NVIDIA's own, and those that name a CUDA release.
 _OTHER_INDEX = re.compile(

@@ -98,7 +98,9 @@ def word_before(code: bytes, offset: int) -> bytes:
         return b""
     while start and _WORD_BYTE[code[start - 1]]:
         start -= 1
-    return code[start:end]
+    word = code[start:end]
+    # The name of a header is blanked, so the next line's first word seems to follow `#include`.
+    return b"" if word == b"include" else word
 
 
 def is_foreign(code: bytes, offset: int) -> bool:

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SPLIT_WORD = re.compile(rb"\\(?<=\w\\)[ \t]*\r?\n\w")
 _SPLICE = re.compile(rb"\\[ \t]*\r?\n")
@@ -27,11 +31,11 @@ _RARE = rb"""
 _TOKENS = re.compile(_COMMON, re.VERBOSE)
 _ALL_TOKENS = re.compile(_COMMON + _RARE, re.VERBOSE)
 _SEPARATOR = re.compile(rb"'(?<=[0-9A-Fa-f]')[0-9A-Fa-f]")
-_INCLUDE = re.compile(rb'#[ \t]*include(?:_next)?[ \t]*[<"]([^>"\n]*)')
-# A comment may stand before the name.
-_ANY_INCLUDE = re.compile(
-    rb'#[ \t]*include(?:_next)?(?:[ \t]|/\*[^\n]*?\*/)*(?:<(?P<angle>[^>\n]*)>|"(?P<quoted>[^"\n]*)")'
-)
+_GAP = rb"(?:[ \t]|/\*[^\n]*?\*/)*"
+_INCLUDE = re.compile(rb"(?:#|%:)" + _GAP + rb"include(?:_next)?" + _GAP + rb'[<"]([^>"\n]*)')
+# Found where comments are blanked already; the name is then read from the text, in which they are not.
+_DIRECTIVE = re.compile(rb"#[ \t]*include(?:_next)?\b")
+_NAME = re.compile(rb'(?:[ \t]|/\*[^\n]*?\*/)*(?:<(?P<angle>[^>\n]*)>|"(?P<quoted>[^"\n]*)")')
 
 _BLANK = bytes(10 if byte == 10 else 32 for byte in range(256))
 
@@ -88,6 +92,16 @@ def splits_word(raw: bytes) -> bool:
     return _SPLIT_WORD.search(raw) is not None
 
 
+def strings(text: bytes) -> Iterator[tuple[int, int]]:
+    """Start and end of what stands between the quotes of each string literal of a spliced text."""
+    for match in _ALL_TOKENS.finditer(text):
+        start, end = match.span()
+        if text[start] == 34:
+            yield start + 1, end - text.endswith(b'"', start + 1, end)
+        elif text[start] == 82:
+            yield text.index(b"(", start) + 1, text.rindex(b")", start, end)
+
+
 def _splice(raw: bytes) -> tuple[bytes, list[int], list[int]]:
     parts: list[bytes] = []
     cuts: list[int] = []
@@ -112,6 +126,8 @@ def _blank(text: bytes) -> tuple[bytes, tuple[Include, ...]]:
         code = _ALL_TOKENS.sub(_spaces_but_numbers, text)
     else:
         code = _TOKENS.sub(_spaces, text)
+    if b"%:" in code:  # the digraph of #
+        code = code.replace(b"%:", b"# ")
     return _hide_includes(text, code) if b"include" in code else (code, ())
 
 
@@ -128,8 +144,9 @@ def _hide_includes(text: bytes, code: bytes) -> tuple[bytes, tuple[Include, ...]
     """The header names of the text, and the code without them: keep the directive, hide the name."""
     includes: list[Include] = []
     hidden = bytearray(code)
-    for match in _ANY_INCLUDE.finditer(text):
-        if code[match.start()] != 35:  # in a comment or a string
+    for directive in _DIRECTIVE.finditer(code):
+        match = _NAME.match(text, directive.end())
+        if match is None:
             continue
         quoted = match["angle"] is None
         start, end = match.span("quoted" if quoted else "angle")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _SCOPE = re.compile(rb"\s*::\s*([A-Za-z_]\w*)")
 _PATH = re.compile(rb"(?:\s*::\s*[A-Za-z_]\w*)+")
+_ALIASED = re.compile(rb"\bnamespace\s+[A-Za-z_]\w*\s*=\s*(?:::\s*)?\Z")
 _ALIAS = re.compile(rb"\s*=\s*(?:::\s*)?([A-Za-z_]\w*)")
 
 # libcu++ (https://nvidia.github.io/cccl/libcudacxx/): what it keeps in namespace cuda.
@@ -183,12 +184,12 @@ def _used(context: Context, start: int, end: int, name: bytes) -> bool:
     """Is the namespace used here? A definition or alias of it is recorded instead."""
     code = context.code
     if word_before(code, start) == b"namespace":
-        alias = _ALIAS.match(code, end)
-        if alias or code[end : end + 64].lstrip()[:1] == b"{":
+        if _ALIAS.match(code, end) or code[end : end + 64].lstrip()[:1] == b"{":
             if context.live(start):
                 context.define(name.decode(), start)
             return False
         return True  # using namespace cub;
     if _SCOPE.match(code, end) is None:
-        return False
+        ended = code[end : end + 16].lstrip()[:1] == b";"  # namespace q = cub;
+        return ended and _ALIASED.search(code, max(0, start - 96), start) is not None
     return not is_foreign(code, start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from rocm_ci.hipify_check.cfamily import (
     namespaces,
     own_names,
     signatures,
+    strings,
     vocabulary,
     warp,
 )
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
     Rule = Callable[[Context, int, int], None]
 
 _PASTE = re.compile(
-    rb"cu(?<!\wcu)(?:da|blas|dnn|fft|rand|sparse|solver|tensor)?[ \t]*##"
-    rb"|CU(?<!\wCU)(?:DA|BLAS|DNN|FFT|RAND|SPARSE)?_?[ \t]*##"
+    rb"(?P<stem>cu(?<!\wcu)\w*|CU(?<!\wCU)\w*|nvrtc(?<!\wnvrtc)\w*|NVRTC(?<!\wNVRTC)\w*)[ \t]*##"
     rb"|##[ \t]*cu(?:da|blas|dnn)\w*"
 )
 # A copy of these in the tree is as much NVIDIA's as the one of the toolkit.
@@ -72,7 +73,8 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
     )
     defined_at = {define.offset for define in context.branches.defines}
     table = mapping.names(version)
-    for start, end, word in vocabulary.places(code, words - {_THREAD}):
+    said = {word for word in words if strings.matters(word)}
+    for start, end, word in vocabulary.places(code, words - said - {_THREAD}):
         if start in defined_at:
             _defined(context, start, end, word)
             continue
@@ -89,6 +91,8 @@ def scan(raw: bytes, version: Version, *, explicit: bool = False, hipify: bool =
             _unknown(context, start, end, word)
     _includes(context)
     _pastes(context)
+    if said or (b"cuda" in words and b"/cuda" in raw):
+        strings.literals(context)
     if b"<<<" in code and b"__" in code:
         launch.launches(context)
     if _THREAD in words:
@@ -113,6 +117,7 @@ def _vocabulary(version: Version) -> vocabulary.Vocabulary:
         return (
             word in known
             or (word[:2] in heads and unknown.match(word.decode()) is not None)
+            or strings.matters(word)
             or ((b"arp" in word or b"ARP" in word) and warp.NAME_SAYS_WARP.fullmatch(word) is not None)
         )
 
@@ -141,6 +146,8 @@ def _defined(context: Context, start: int, end: int, token: bytes) -> None:
 def _known(context: Context, start: int, end: int, token: bytes, entry: Entry) -> None:
     code = context.code
     name = token.decode()
+    if own_names.is_pasted(code, end):
+        return  # the beginning of another name: see _pastes
     if entry.kind in "vca":
         guards.macro(context, start, name, entry)
         return
@@ -260,9 +267,23 @@ def _pastes(context: Context) -> None:
     if b"##" not in context.code:
         return
     for match in _PASTE.finditer(context.code):
-        if context.live(match.start()):
+        stem = match["stem"]
+        if context.live(match.start()) and (stem is None or _begins_a_name(stem, context.version)):
             name = re.sub(rb"\s", b"", match[0]).decode()
-            context.add(match.start(), "token-paste", "manual", name, library="preprocessor")
+            own = "" if stem is None else own_names.stem(stem.decode())
+            context.add(match.start(), "token-paste", "manual", name, library="preprocessor", owned_by=own)
+
+
+@lru_cache(maxsize=4)
+def _sorted_names(version: Version) -> list[bytes]:
+    return sorted(mapping.names(version))
+
+
+def _begins_a_name(stem: bytes, version: Version) -> bool:
+    """Does a CUDA name begin so: ``CUBLAS_STATUS_``?"""
+    names = _sorted_names(version)
+    at = bisect_left(names, stem)
+    return at < len(names) and names[at].startswith(stem)
 
 
 def _warp_size(context: Context, start: int, end: int) -> None:

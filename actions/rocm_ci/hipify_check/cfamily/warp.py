@@ -7,6 +7,7 @@ https://github.com/ROCm/hip/issues/3667 (the mask of a ``_sync`` builtin must be
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from rocm_ci.hipify_check.cfamily.context import Context
     from rocm_ci.hipify_check.model import Verdict
 
+_CONSTANT_UNTIL = (7, 0)
+"""The release in which warpSize stopped being a constant expression."""
+
 SYNC_BUILTINS = frozenset(
     b"__shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __any_sync __all_sync __ballot_sync __match_any_sync "
     b"__match_all_sync".split()
@@ -24,14 +28,17 @@ BALLOTS = frozenset(b"__ballot __ballot_sync __activemask".split())
 COUNTS = {b"__popc": "__popcll", b"__ffs": "__ffsll", b"__clz": "__clzll", b"__brev": "__brevll"}
 
 # An integer literal without an l suffix, as far as it fits 32 bits; ~0u and -1 are 32 bits as well.
-_LITERAL32 = re.compile(rb"\(?\s*[~-]?\s*(?:0[xX][0-9a-fA-F']{1,8}|0[bB][01']+|[0-9']{1,10})[uU]?\s*\)?")
+_LITERAL32 = re.compile(rb"\(?\s*[~-]?\s*(?:0[xX][0-9a-fA-F]{1,8}|0[bB][01]{1,32}|[0-9]{1,10})[uU]?\s*\)?")
 _CAST32 = re.compile(
     rb"(?:\(\s*(?:unsigned(?:\s+int)?|int|uint32_t|int32_t|uint)\s*\)|(?:unsigned|int|uint32_t|uint)\s*\(|static_cast<\s*(?:unsigned(?:\s+int)?|int|uint32_t|uint)\s*>).*",
     re.DOTALL,
 )
 _NAMED32 = frozenset(b"UINT_MAX UINT32_MAX INT_MAX".split())
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
-_TYPE32 = rb"(?:unsigned(?:\s+int)?|uint32_t|int32_t|int|uint|std::uint32_t)"
+_TYPE = (
+    rb"\b(?:(?P<wide>(?:unsigned\s+)?long\s+long(?:\s+int)?|(?:unsigned\s+)?long|(?:std::)?u?int64_t|auto|size_t)"
+    rb"|unsigned(?:\s+int)?|(?:std::)?u?int32_t|int|uint)"
+)
 _TRUNCATED = re.compile(
     rb"(?:^|[;{}(,])\s*(?:const\s+)?(?:unsigned(?:\s+int)?|uint32_t|int32_t|int|uint)\s+(?:const\s+)?[A-Za-z_]\w*\s*=\s*\Z"
 )
@@ -46,11 +53,14 @@ _COMPARED = re.compile(rb"\s*(?:==|!=)\s*32\b")
 _COMPARED_64 = re.compile(rb"warpSize\s*[=!]=\s*64\b")
 _COMPARED_BEFORE = re.compile(rb"\b32\s*(?:==|!=)\s*\Z")
 _CONST_BEFORE = re.compile(
-    rb"(?:\bconstexpr\b[^;{}=]*=|\bstatic_assert\s*\(|\benum\b[^;{}]*\{|\bcase\b|\balignas\s*\(|\b__launch_bounds__\s*\()[^;]*\Z"
+    rb"(?:\bconstexpr\b[^;{}=]*=|\btemplate\s*<[^;{}]*=|\bstatic_assert\s*\(|\benum\b[^;{}]*\{|\bcase\b|\balignas\s*\(|\b__launch_bounds__\s*\()[^;]*\Z"
 )
 _ARRAY_BEFORE = re.compile(
     rb"(?:^|\n|\))\s*(?:(?:extern|static|const|volatile|alignas\([^)]*\))\s+)*(?:__shared__\b[^=]*|[A-Za-z_][\w:]*(?:<[^;<>]*>)?[\s*&]+[A-Za-z_]\w*\s*(?:\[[^\]]*\])*)\[[^\]]*\Z"
 )
+# Foo<warpSize>, std::array<int, warpSize>: an argument of a template.
+_TEMPLATE_BEFORE = re.compile(rb"[A-Za-z_]\w*<(?:[^;{}()<>]*,)?\s*\Z")
+_TEMPLATE_AFTER = re.compile(rb"\s*(?:,[^;{}()<>]*)?>")
 _KEYWORD = re.compile(rb"\s*(?:return|else|case|throw|delete|new|goto|if|while|for|do)\b")
 _LANE = re.compile(rb"threadIdx(?<!\wthreadIdx)\s*\.\s*x\s*(?:&\s*(?:31|0x1[fF])\b|%\s*32\b|>>\s*5\b|/\s*32\b)")
 
@@ -62,7 +72,7 @@ def sync_mask(context: Context, start: int, end: int, token: bytes) -> None:
     if bracket < 0 or is_foreign(code, start):
         return
     mask = first_argument(code, bracket)
-    if is_32_bit(code, mask):
+    if is_32_bit(code, mask, start):
         context.add(
             start,
             "warp-mask32",
@@ -76,24 +86,31 @@ def sync_mask(context: Context, start: int, end: int, token: bytes) -> None:
         ballot(context, start, end, token)
 
 
-@lru_cache(maxsize=8)
-def is_32_bit(code: bytes, mask: bytes) -> bool:
-    """Is the mask expression certainly 32 bits wide? A name is looked up in the same file."""
-    if _LITERAL32.fullmatch(mask) or _CAST32.fullmatch(mask) or mask in _NAMED32:
+def is_32_bit(code: bytes, mask: bytes, at: int) -> bool:
+    """Is the mask expression at ``at`` certainly 32 bits wide? A name is looked up in the same file."""
+    if _LITERAL32.fullmatch(mask.replace(b"'", b"")) or _CAST32.fullmatch(mask) or mask in _NAMED32:
         return True
     if not _IDENTIFIER.fullmatch(mask):
         return False
-    name = re.escape(mask)
-    macro = re.search(rb"#[ \t]*define[ \t]+" + name + rb"[ \t]+([^\n]+)", code)
-    if macro:
-        return bool(_LITERAL32.fullmatch(macro[1].strip()) or _CAST32.fullmatch(macro[1].strip()))
-    wide = re.search(
-        rb"(?:\b(?:unsigned\s+)?long\s+long(?:\s+int)?|\bu?int64_t|\bauto|\bsize_t|\bunsigned\s+long)\s+(?:const\s+)?"
-        + name
-        + rb"\b",
-        code,
-    )
-    return wide is None and re.search(rb"\b" + _TYPE32 + rb"\s+(?:const\s+)?" + name + rb"\s*[=;,)]", code) is not None
+    macro, offsets, narrow = _declarations(code, mask)
+    if macro is not None:
+        return _LITERAL32.fullmatch(macro) is not None or _CAST32.fullmatch(macro) is not None
+    # The nearest one above: two functions may use one name for masks of two widths.
+    above = bisect_left(offsets, at) - 1
+    return bool(narrow) and narrow[max(0, above)]
+
+
+@lru_cache(maxsize=8)
+def _declarations(code: bytes, name: bytes) -> tuple[bytes | None, list[int], list[bool]]:
+    """What a name is in a file: the body of its macro, and where it is declared, each with 32 bits or with more."""
+    word = re.escape(name)
+    macro = re.search(rb"#[ \t]*define[ \t]+" + word + rb"[ \t]+([^\n]+)", code)
+    offsets: list[int] = []
+    narrow: list[bool] = []
+    for match in re.finditer(_TYPE + rb"\s+(?:const\s+)?" + word + rb"\b(?=\s*[=;,){])", code):
+        offsets.append(match.start())
+        narrow.append(match["wide"] is None)
+    return macro[1].strip() if macro else None, offsets, narrow
 
 
 def ballot(context: Context, start: int, end: int, token: bytes) -> None:
@@ -144,8 +161,11 @@ def warp_size(context: Context, start: int, end: int) -> None:
         return
     if is_foreign(code, start):
         return  # hipDeviceProp_t.warpSize is a run-time value that the host may use as it likes
+    if context.version < _CONSTANT_UNTIL:
+        return
     before = _statement_before(code, start)
-    if context.directive(start) or _is_constant(before):
+    argument = _TEMPLATE_BEFORE.search(before) is not None and _TEMPLATE_AFTER.match(code, end) is not None
+    if context.directive(start) or argument or _is_constant(before):
         context.add(start, "warpsize-const", "manual", "warpSize", library="device", owned_by="warpSize")
 
 
