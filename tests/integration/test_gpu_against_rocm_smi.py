@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,27 @@ def test_a_partitioned_socket_misleads_rocm_smi_and_not_us(tmp_path: Path, progr
     node = discover(fake.root)
     assert {card.vram_total_bytes for card in cards} == {node.sockets[0].vram_total_bytes}
     assert {gpu.vram_total_bytes for gpu in node.gpus} == {(node.sockets[0].vram_total_bytes or 0) // 8}
+
+
+def test_the_real_root_is_read_as_any_other(tmp_path: Path, program: str) -> None:
+    """Below `/` links are left to the kernel; below a folder they are followed by hand."""
+    fake = FakeNode(tmp_path, [FakeGpu("0000:05:00.0", parts=4, compute="QPX"), FakeGpu("0000:c1:00.0", used=7)])
+    fake.process(4242, {1: 1 << 30})
+    fake.write("sys/devices/platform/amdgpu_xcp_0/uevent", "DRIVER=amdgpu_xcp\nMODALIAS=platform:amdgpu_xcp")
+    fake.link("sys/devices/platform/amdgpu_xcp_0/drm/card9/device", "../../../amdgpu_xcp_0")
+    fake.link("sys/class/drm/card9", "../../devices/platform/amdgpu_xcp_0/drm/card9")
+    code = (
+        "from rocm_ci.gpu import discover, VramSampler\n"
+        "node = discover()\n"
+        "print([(gpu.key, gpu.gfx, gpu.vram_total_bytes, gpu.vram_used_bytes) for gpu in node.gpus])\n"
+        "print(VramSampler.of(node).read(), len(node.others))\n"
+    )
+    source = Path(__file__).resolve().parents[2] / "actions"
+    command = ["unshare", "-m", "sh", "-c", SEE, str(fake.root), sys.executable, "-c", code]
+    environ = {**os.environ, "PYTHONPATH": str(source)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, env=environ)
+    node = discover(fake.root)
+    ours = [(gpu.key, gpu.gfx, gpu.vram_total_bytes, gpu.vram_used_bytes) for gpu in node.gpus]
+    assert len(ours) == 5
+    assert node.others == ()
+    assert done.stdout.splitlines() == [str(ours), "[297771008, 7] 0"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from rocm_ci.gpu import Node, Unknown, discover, fdinfo, kfd, versions
 from rocm_ci.gpu.sysfs_drm import read_cards
 from rocm_ci.gpu.tools import amd_smi, rocm_smi, rocminfo
 from rocm_ci.gpu.tree import Tree
+from support.fake_node import FakeGpu, FakeNode
 
 SAMPLES = Path(os.environ.get("ROCM_CI_AMD_SAMPLES", ""))
 THERE = bool(os.environ.get("ROCM_CI_AMD_SAMPLES")) and (SAMPLES / "EXPECTED.json").is_file()
@@ -29,6 +31,8 @@ OTHER_FORMATS = {"mpibind-eas-tioga", "mpibind-epyc-corona", "mpibind-epyc-coron
 
 # What was recorded is how the tools fail.
 NO_ANSWER = {"capture-nogpu-debian12", "issue-mi250x-amd-smi-permission", "issue-ryzen3500u-rocm4.0-not-supported"}
+
+ANSWERS = ("vram_total", "gfx", "driver", "gpus", "gpus_logical", "rocm_smi_shows_total")
 
 
 @cache
@@ -105,12 +109,12 @@ def test_whole_nodes(name: str) -> None:
     assert [gpu.vram_used_bytes for gpu in gpus] == answers["vram_used"]
 
 
-@pytest.mark.parametrize("name", having("vram_total", "gfx", "driver", "gpus", "gpus_logical", "rocm_smi_shows_total"))
+@pytest.mark.parametrize(
+    "name", [name for name in having(*ANSWERS) if name not in OTHER_FORMATS and "rocprof" not in name]
+)
 def test_tools(name: str) -> None:
     """What the tools' outputs of a machine say is what is right for it, or nothing."""
     answers = expected()[name]
-    if name in OTHER_FORMATS or name.startswith("rocprof"):
-        pytest.skip("recorded in a format that no reader here is for")
     totals = {answers[key] for key in ("vram_total", "rocm_smi_shows_total") if isinstance(answers.get(key), int)}
     read = 0
     for file, text in texts(name):
@@ -136,6 +140,14 @@ def test_use_by_rocm_smi(name: str) -> None:
             (answers["vram_total"], answers["vram_used"])
         ]
         assert [card.gfx for card in cards] == [answers["gfx"]]
+
+
+@pytest.mark.skipif(not (SAMPLES / "issue-2xrx6800-rocm-smi-1.4.1").is_dir(), reason="it is not among the recordings")
+def test_memory_activity_is_not_memory_use() -> None:
+    for _, text in texts("issue-2xrx6800-rocm-smi-1.4.1"):
+        cards = rocm_smi.parse_cards(text)
+        assert isinstance(cards, tuple)
+        assert {(card.vram_total_bytes, card.vram_used_bytes) for card in cards} == {(None, None)}
 
 
 @pytest.mark.parametrize("name", [n for n in having("gpus") if n.startswith("issue")])
@@ -196,6 +208,80 @@ def test_rocm_versions(name: str) -> None:
     number = versions.parse(text)
     assert number is not None
     assert versions.show(number) == expected()[name]["rocm"]
+
+
+TARGETS = {"gfx90a": 90010, "gfx906": 90006, "gfx942": 90402}
+HWLOC_GPU = re.compile(
+    r'"PCIDev"[^>]* pci_busid="(?P<bdf>[^"]+)" pci_type="03[0-9a-f]{2} \[1002:(?P<device>[0-9a-f]{4})\]'
+)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in sorted(OTHER_FORMATS) if name.startswith("mpibind") and name in expected()]
+)
+def test_machines_that_hwloc_recorded(name: str, tmp_path: Path) -> None:
+    """No reader is for hwloc's XML: the machine is made again from it, with the same cards and sizes."""
+    answers = expected()[name]
+    xml = (SAMPLES / name / "hwloc.xml").read_text()
+    sizes = [int(size) << 10 for size in re.findall(r'"RSMIVRAMSize" value="(\d+)"', xml)]
+    places = [(found["bdf"], int(found["device"], 16)) for found in HWLOC_GPU.finditer(xml)]
+    assert places
+    target = TARGETS[answers.get("gfx", "gfx906")]
+    gpus = [
+        FakeGpu(bdf, device, target=target, total=total)
+        for (bdf, device), total in zip(places, sizes or [32 << 30] * len(places), strict=True)
+    ]
+    found = discover(FakeNode(tmp_path, gpus).root).gpus
+    assert len(found) == answers.get("gpus", len(places))
+    assert {gpu.gfx for gpu in found} == {answers.get("gfx", "gfx906")}
+    if "vram_total_KiB" in answers:
+        assert {gpu.vram_total_bytes for gpu in found} == {answers["vram_total_KiB"] << 10}
+    assert all(gpu.apu is False for gpu in found)
+
+
+@pytest.mark.parametrize("name", having("rocm"))
+def test_machines_that_a_profiler_recorded(name: str, tmp_path: Path) -> None:
+    answers = expected()[name]
+    heading, row = (line.split(",") for line in (SAMPLES / name / "sysinfo.csv").read_text().splitlines()[:2])
+    cell = {
+        key: row[place - len(heading)] for place, key in enumerate(heading) if place > heading.index("linux_distro")
+    }
+    device = 0x74A0 if "MI300A" in cell["gpu_model"] else 0x74A1 if "MI300X" in cell["gpu_model"] else 0x7408
+    modes = {key: cell[f"{key}_partition"] for key in ("compute", "memory")}
+    fake = FakeNode(tmp_path, [FakeGpu("0000:05:00.0", device, target=TARGETS[cell["gpu_arch"]], **modes)])  # type: ignore[arg-type]
+    (gpu,) = discover(fake.root).gpus
+    assert gpu.gfx == answers["gfx"]
+    assert str(gpu.partition).upper() == answers.get("partition", "")
+    assert gpu.apu is (device == 0x74A0)
+
+
+@pytest.mark.skipif(not (SAMPLES / "libdrm-cezanne").is_dir(), reason="it is not among the recordings")
+def test_an_apu_that_libdrm_recorded(tmp_path: Path) -> None:
+    """Its VRAM is what the firmware set aside; KFD offers GTT, which is what programs can get."""
+    answers = expected()["libdrm-cezanne"]
+    text = (SAMPLES / "libdrm-cezanne" / "amdgpu_info.txt").read_text()
+    sizes = {
+        name: [int(size) << 20 for size in found]
+        for name, *found in re.findall(r"^(\w+) Usage:\s+(\d+)/(\d+) MiB", text, re.MULTILINE)
+    }
+    (used, total), (gtt_used, gtt_total) = sizes["VRAM"], sizes["GTT"]
+    assert (total, used) == (answers["vram_total_MiB"] << 20, answers["vram_used_MiB"] << 20)
+    apu = FakeGpu(
+        "0000:04:00.0",
+        0x1638,
+        0xC9,
+        90012,
+        total,
+        used,
+        gtt_total,
+        gtt_used,
+        compute=None,
+        memory=None,
+        kfd_total=gtt_total,
+    )
+    (gpu,) = discover(FakeNode(tmp_path, [apu]).root).gpus
+    assert gpu.apu is True
+    assert (gpu.vram_total_bytes, gpu.vram_used_bytes) == (answers["gtt_total_MiB"] << 20, gtt_used)
 
 
 @pytest.mark.parametrize("name", list(expected()))
