@@ -187,6 +187,25 @@ def test_without_dev_nothing_is_said_of_visibility(tmp_path: Path) -> None:
     assert gpu.unknown["visible"] == "there is no dev below the root"
 
 
+def test_virtual_functions_are_no_partitions(tmp_path: Path) -> None:
+    node = discover(
+        FakeNode(tmp_path, [FakeGpu("0000:0b:02.1", device=0x74B5), FakeGpu("0000:0b:02.2", device=0x74B5)]).root
+    )
+    assert [gpu.key for gpu in node.gpus] == ["0000:0b:02.1", "0000:0b:02.2"]
+    assert {gpu.vram_used_source for gpu in node.gpus} == {"sysfs vram"}
+    assert {gpu.product for gpu in node.gpus} == {"AMD Instinct MI300X VF"}
+
+
+def test_render_nodes_of_partitions_are_no_cards(tmp_path: Path) -> None:
+    fake = FakeNode(tmp_path, [FakeGpu(A, parts=2, compute="DPX")])
+    fake.write("sys/devices/platform/amdgpu_xcp_0/uevent", "DRIVER=amdgpu_xcp")
+    fake.link("sys/devices/platform/amdgpu_xcp_0/drm/card9/device", "../../../amdgpu_xcp_0")
+    fake.link("sys/class/drm/card9", "../../devices/platform/amdgpu_xcp_0/drm/card9")
+    node = discover(fake.root)
+    assert len(node.gpus) == 2
+    assert node.others == ()
+
+
 def test_an_empty_root_and_a_missing_one(tmp_path: Path) -> None:
     for root in (tmp_path, tmp_path / "missing"):
         node = discover(root)

@@ -225,6 +225,9 @@ def test_rocm_smi_concise() -> None:
     found = rocm_smi.parse_concise(old)
     assert isinstance(found, tuple)
     assert [(row.index, row.vram_percent) for row in found] == [(1, None), (2, 12)]
+    split = rocm_smi.parse_concise("3\n0  1  37.0c  120%   0%\n")
+    assert isinstance(split, tuple)
+    assert [(row.index, row.vram_percent) for row in split] == [(0, None)]
     assert isinstance(rocm_smi.parse_concise("=== End of ROCm SMI Log ==="), Unknown)
 
 

@@ -19,9 +19,11 @@ _CARD = re.compile(r"\Acard([0-9]{1,6})\Z")
 _PID = re.compile(r"\APID([0-9]{1,10})\Z")
 _LINE = re.compile(r"^GPU\[([0-9]{1,6})\]\s*: ([^:\n]{1,80}): ([^\n]{0,200})$", re.MULTILINE)
 _CONCISE = re.compile(
-    r"^(?P<card>[0-9]{1,6})\s+(?:(?P<node>[0-9]{1,6})\s+)?\S.*\s(?P<vram>[0-9]{1,3}%|N/A)\s+(?:[0-9]{1,3}%|N/A)\s*$",
+    r"^(?P<card>[0-9]{1,6})[ \t]+(?:(?P<node>[0-9]{1,6})[ \t]+)?[^\s][^\n]{0,300}[ \t]"
+    r"(?P<vram>[0-9]{1,3}%|N/A)[ \t]+(?:[0-9]{1,3}%|N/A)[ \t]*$",
     re.MULTILINE,
 )
+_WHOLE = 100  # percent
 _MODES = re.compile(r"\b(NPS[0-9]+|N/A), ([A-Z]PX|N/A), ([0-9]{1,4})\b")
 _DEVICE = re.compile(r"\b(0x[0-9a-fA-F]{4}),")
 
@@ -114,7 +116,7 @@ def parse_concise(text: str) -> tuple[ConciseRow, ...] | Unknown:
         rows.append(
             ConciseRow(
                 int(found.group("card")),
-                int(vram[:-1]) if vram != "N/A" else None,
+                int(vram[:-1]) if vram != "N/A" and int(vram[:-1]) <= _WHOLE else None,
                 modes.group(2).lower() if modes and modes.group(2) != "N/A" else None,
                 modes.group(1).lower() if modes and modes.group(1) != "N/A" else None,
                 int(modes.group(3)) if modes else None,
