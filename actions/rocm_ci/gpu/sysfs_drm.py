@@ -76,7 +76,7 @@ def read_cards(tree: Tree) -> tuple[DrmCard, ...] | Unknown:
 def _card(tree: Tree, name: str) -> DrmCard | None:
     folder = f"{DRM}/{name}/device"
     uevent = _uevent(tree, folder)
-    place = tree.path(folder)
+    place = tree.path(folder, folder=True)
     where = "" if isinstance(place, Unknown) else place.rpartition("/")[2]
     if tree.root == "/":
         link = tree.link(folder)

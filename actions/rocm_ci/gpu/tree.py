@@ -30,12 +30,12 @@ class Tree:
         self.root = os.path.realpath(root)
         self._whole = self.root == "/"
 
-    def path(self, path: str) -> str | Unknown:
-        """Where `path` really is on this machine, all links followed inside the root."""
+    def path(self, path: str, *, folder: bool = False) -> str | Unknown:
+        """Where `path`, a file or a folder, really is on this machine, all links followed inside the root."""
         if self._whole:
             return "/" + path.lstrip("/")
         try:
-            return self._follow(path)
+            return self._follow(path, folder=folder)
         except (OSError, ValueError) as error:
             return _failed(path, error)
 
@@ -84,7 +84,7 @@ class Tree:
 
     def names(self, path: str) -> tuple[str, ...] | Unknown:
         """Names in a folder, sorted, numbers by value."""
-        real = self.path(path)
+        real = self.path(path, folder=True)
         if isinstance(real, Unknown):
             return real
         try:
@@ -106,7 +106,7 @@ class Tree:
     def link(self, path: str) -> str | Unknown:
         """What the link at `path` says, unresolved; the links of /proc/<pid>/fd are no paths to follow."""
         folder, _, name = path.rpartition("/")
-        real = self.path(folder)
+        real = self.path(folder, folder=True)
         if isinstance(real, Unknown):
             return real
         try:
@@ -114,7 +114,7 @@ class Tree:
         except (OSError, ValueError) as error:
             return _failed(path, error)
 
-    def _follow(self, path: str) -> str:
+    def _follow(self, path: str, *, folder: bool) -> str:
         """Walk `path` part by part; what is no link is left to the caller to find missing."""
         waiting = deque(part for part in path.split("/") if part not in ("", "."))
         walked: list[str] = []
@@ -125,7 +125,7 @@ class Tree:
                 del walked[-1:]
                 continue
             here = "/".join((self.root, *walked, part))
-            target = _target(here)
+            target = _target(here, text=folder or bool(waiting))
             if target is None:
                 walked.append(part)
                 continue
@@ -138,17 +138,17 @@ class Tree:
         return "/".join((self.root, *walked))
 
 
-def _target(path: str) -> str | None:
-    """What the link at `path` points to: a real one, or one that a recorder wrote down as text."""
+def _target(path: str, *, text: bool) -> str | None:
+    """What the link at `path` points to: a real one or, where a folder is wanted, one that was written down as text."""
     mode = os.lstat(path)
     if stat.S_ISLNK(mode.st_mode):
         return os.readlink(path)  # noqa: PTH115
-    if stat.S_ISREG(mode.st_mode) and 3 < mode.st_size <= _LINK_TEXT:
+    if text and stat.S_ISREG(mode.st_mode) and 3 < mode.st_size <= _LINK_TEXT:
         with open(path, "rb") as file:  # noqa: PTH123
             data = file.read(_LINK_TEXT)
-        text = data.decode("utf-8", "replace").strip()
-        if text.startswith("../") and "\n" not in text and "\0" not in text:
-            return text
+        written = data.decode("utf-8", "replace").strip()
+        if written.startswith("../") and "\n" not in written and "\0" not in written:
+            return written
     return None
 
 
