@@ -113,7 +113,7 @@ def _place(name: str, raw: bytes, hits: Sequence[Hit]) -> tuple[tuple[Finding, .
     """Turn offsets into lines and columns, and leave out what an inline exception covers."""
     if not hits:
         return (), (), 0
-    excepted = suppress.exceptions(raw.decode("utf-8", "replace")) if suppress.MARK.search(raw) else {}
+    excepted = suppress.exceptions(raw.decode("utf-8", "replace")) if suppress.may_have(raw) else {}
     by_slug = rules.by_slug()
     findings: list[Finding] = []
     owners: list[str] = []

@@ -6,11 +6,15 @@ import re
 
 from rocm_ci.hipify_check import rules
 
-MARK = re.compile(rb"(?:rocm-ci|hipify-check)\s*:\s*ignore")
-"""A quick look for whether a file has any; see ``exceptions``."""
+_WORDS = (b"rocm-ci", b"hipify-check")
 
 _PATTERN = re.compile(r"\b(?:rocm-ci|hipify-check)\s*:\s*ignore\b(?:\s*\[([^\]]*)\])?")
 _ALONE = re.compile(r"\s*(?://|#|/\*|<!--|;|rem\b)", re.IGNORECASE)
+
+
+def may_have(raw: bytes) -> bool:
+    """A quick look for whether a file has any exception; see ``exceptions``."""
+    return b"ignore" in raw and any(word in raw for word in _WORDS)
 
 
 def exceptions(text: str) -> dict[int, frozenset[str] | None]:

@@ -32,7 +32,7 @@ _TOKENS = re.compile(_COMMON, re.VERBOSE)
 _ALL_TOKENS = re.compile(_COMMON + _RARE, re.VERBOSE)
 _SEPARATOR = re.compile(rb"'(?<=[0-9A-Fa-f]')[0-9A-Fa-f]")
 _GAP = rb"(?:[ \t]|/\*[^\n]*?\*/)*"
-_INCLUDE = re.compile(rb"(?:#|%:)" + _GAP + rb"include(?:_next)?" + _GAP + rb'[<"]([^>"\n]*)')
+_INCLUDE = re.compile(rb"#" + _GAP + rb"include(?:_next)?" + _GAP + rb'[<"]([^>"\n]*)')
 # Found where comments are blanked already; the name is then read from the text, in which they are not.
 _DIRECTIVE = re.compile(rb"#[ \t]*include(?:_next)?\b")
 _NAME = re.compile(rb'(?:[ \t]|/\*[^\n]*?\*/)*(?:<(?P<angle>[^>\n]*)>|"(?P<quoted>[^"\n]*)")')
@@ -84,7 +84,8 @@ def read(raw: bytes) -> Source:
 
 def quick_includes(raw: bytes) -> tuple[str, ...]:
     """Header names of all ``#include`` lines, those in comments as well; for a file that need not be scanned."""
-    return tuple(name.decode("utf-8", "replace").strip() for name in _INCLUDE.findall(raw))
+    text = raw.replace(b"%:", b"# ") if b"%:" in raw else raw
+    return tuple(name.decode("utf-8", "replace").strip() for name in _INCLUDE.findall(text))
 
 
 def splits_word(raw: bytes) -> bool:

@@ -26,7 +26,7 @@ from rocm_ci.hipify_check.model import Scan
 from rocm_ci.hipify_check.versions import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rocm_ci.hipify_check.mapping import Entry
     from rocm_ci.hipify_check.model import Verdict
@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 
     Rule = Callable[[Context, int, int], None]
 
-_PASTE = re.compile(
-    rb"(?P<stem>cu(?<!\wcu)\w*|CU(?<!\wCU)\w*|nvrtc(?<!\wnvrtc)\w*|NVRTC(?<!\wNVRTC)\w*)[ \t]*##"
-    rb"|##[ \t]*cu(?:da|blas|dnn)\w*"
-)
+_PASTE = re.compile(rb"##(?:[ \t]*(?P<after>cu(?:da|blas|dnn)\w*))?")
+_STEM = re.compile(rb"(?<!\w)(?:cu|CU|nvrtc|NVRTC)\w*[ \t]*\Z")
+_LONGEST_STEM = 64
 # A copy of these in the tree is as much NVIDIA's as the one of the toolkit.
 _NVIDIA_ONLY = ("cutlass/", "cute/", "cub/")
 _THREAD = b"threadIdx"
@@ -124,8 +123,19 @@ def _vocabulary(version: Version) -> vocabulary.Vocabulary:
     return vocabulary.Vocabulary(matters)
 
 
+def _pasted(code: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+    """Names that ``##`` puts together of a part that may be CUDA's: offset, the beginning, the end (one is empty)."""
+    for match in _PASTE.finditer(code):
+        at = match.start()
+        stem = _STEM.search(code, max(0, at - _LONGEST_STEM), at)
+        if stem is not None:
+            yield stem.start(), stem[0].rstrip(), b""
+        elif match["after"]:
+            yield at, b"", match["after"]
+
+
 def _may_paste(raw: bytes) -> bool:
-    return b"##" in raw and _PASTE.search(raw) is not None
+    return b"##" in raw and next(_pasted(raw), None) is not None
 
 
 def _has_header(raw: bytes, version: Version) -> bool:
@@ -266,12 +276,11 @@ def _includes(context: Context) -> None:
 def _pastes(context: Context) -> None:
     if b"##" not in context.code:
         return
-    for match in _PASTE.finditer(context.code):
-        stem = match["stem"]
-        if context.live(match.start()) and (stem is None or _begins_a_name(stem, context.version)):
-            name = re.sub(rb"\s", b"", match[0]).decode()
-            own = "" if stem is None else own_names.stem(stem.decode())
-            context.add(match.start(), "token-paste", "manual", name, library="preprocessor", owned_by=own)
+    for offset, beginning, ending in _pasted(context.code):
+        if context.live(offset) and (ending or _begins_a_name(beginning, context.version)):
+            name = f"{beginning.decode()}##{ending.decode()}"
+            own = own_names.stem(beginning.decode()) if beginning else ""
+            context.add(offset, "token-paste", "manual", name, library="preprocessor", owned_by=own)
 
 
 @lru_cache(maxsize=4)

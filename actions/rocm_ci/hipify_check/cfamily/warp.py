@@ -53,7 +53,7 @@ _COMPARED = re.compile(rb"\s*(?:==|!=)\s*32\b")
 _COMPARED_64 = re.compile(rb"warpSize\s*[=!]=\s*64\b")
 _COMPARED_BEFORE = re.compile(rb"\b32\s*(?:==|!=)\s*\Z")
 _CONST_BEFORE = re.compile(
-    rb"(?:\bconstexpr\b[^;{}=]*=|\btemplate\s*<[^;{}]*=|\bstatic_assert\s*\(|\benum\b[^;{}]*\{|\bcase\b|\balignas\s*\(|\b__launch_bounds__\s*\()[^;]*\Z"
+    rb"(?:\bconstexpr\b[^;{}=]*=|\btemplate\s*<[^;{}()>]*=|\bstatic_assert\s*\(|\benum\b[^;{}]*\{|\bcase\b|\balignas\s*\(|\b__launch_bounds__\s*\()[^;]*\Z"
 )
 _ARRAY_BEFORE = re.compile(
     rb"(?:^|\n|\))\s*(?:(?:extern|static|const|volatile|alignas\([^)]*\))\s+)*(?:__shared__\b[^=]*|[A-Za-z_][\w:]*(?:<[^;<>]*>)?[\s*&]+[A-Za-z_]\w*\s*(?:\[[^\]]*\])*)\[[^\]]*\Z"
