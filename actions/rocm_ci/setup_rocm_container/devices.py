@@ -23,12 +23,18 @@ _OVERFLOW = 65534
 """What a group that the user namespace does not map is shown as (user_namespaces(7))."""
 
 
+class PlainFileError(OSError):
+    """What should be a device is a file."""
+
+
 def open_node(path: Path) -> None:
     """Open a device for reading and writing and close it again, as the ROCm runtime does.
 
     Raises:
         OSError: it cannot be opened.
     """
+    if not stat.S_ISCHR(path.stat().st_mode):
+        raise PlainFileError(errno.ENODEV, "it is no device", str(path))
     os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK))
 
 
@@ -53,7 +59,7 @@ class Problem:
     fix: str
 
 
-def check_kfd(place: Place, opener: Opener = open_node) -> Check:
+def check_kfd(place: Place, opener: Opener | None = None) -> Check:
     """Whether /dev/kfd, the one door to compute on all GPUs, opens."""
     path = place.root / "dev/kfd"
     if place.recorded:
@@ -62,7 +68,7 @@ def check_kfd(place: Place, opener: Opener = open_node) -> Check:
     return fail("kfd", problem.cause, problem.fix) if problem else ok("kfd", f"{path} opens for reading and writing")
 
 
-def check_render_nodes(place: Place, names: Sequence[str], opener: Opener = open_node) -> Check:
+def check_render_nodes(place: Place, names: Sequence[str], opener: Opener | None = None) -> Check:
     """Whether each render node (`renderD128` …) of the GPUs that this job may use opens."""
     if place.recorded:
         return skip("render-nodes", _recorded(place))
@@ -84,7 +90,7 @@ def check_render_nodes(place: Place, names: Sequence[str], opener: Opener = open
     return fail("render-nodes", head + "; ".join(_first(causes)), "\n".join(dict.fromkeys(p.fix for p in failed)))
 
 
-def check_groups(place: Place, paths: Sequence[Path], credentials: Credentials, opener: Opener = open_node) -> Check:
+def check_groups(place: Place, paths: Sequence[Path], credentials: Credentials, opener: Opener | None = None) -> Check:
     """Whether the process is in the groups that own the nodes; where they open without, it is told and is well."""
     if place.recorded:
         return skip("groups", _recorded(place))
@@ -111,20 +117,18 @@ def check_groups(place: Place, paths: Sequence[Path], credentials: Credentials, 
     return warn("groups", f"in groups {mine}, and not in {', '.join(map(str, denied))}, which owns device nodes", fixes)
 
 
-def probe(path: Path, place: Place, opener: Opener = open_node) -> Problem | None:
+def probe(path: Path, place: Place, opener: Opener | None = None) -> Problem | None:
     """Open one node; why it does not open, or None."""
     try:
-        mode = path.stat().st_mode
+        if stat.S_ISDIR(path.stat().st_mode):
+            return problem_of(errno.EISDIR, path, place)
     except OSError as error:
         return problem_of(error.errno or 0, path, place)
-    if stat.S_ISDIR(mode):
-        return problem_of(errno.EISDIR, path, place)
-    if not stat.S_ISCHR(mode):
-        return Problem(
-            f"{path} is no device but a plain file", f"rm {path}   # then: " + _render("ENOENT", path, place).fix
-        )
     try:
-        opener(path)
+        (opener or open_node)(path)
+    except PlainFileError:
+        again = problem_of(errno.ENOENT, path, place).fix
+        return Problem(f"{path} is no device but a plain file", f"rm {path}   # then: {again}")
     except OSError as error:
         if error.errno == errno.ENOENT:
             # The driver answers so for a partition that the current mode does not have (amdgpu_xcp_open_device).
@@ -159,9 +163,9 @@ def _render(name: str, path: Path, place: Place) -> Problem:
     return Problem(f"{path} cannot be opened: {text} ({name})", "sudo dmesg | grep -iE 'kfd|amdgpu' | tail -20")
 
 
-def _denied(path: Path, opener: Opener) -> bool:
+def _denied(path: Path, opener: Opener | None) -> bool:
     try:
-        opener(path)
+        (opener or open_node)(path)
     except OSError as error:
         return error.errno in {errno.EACCES, errno.EPERM}
     return False

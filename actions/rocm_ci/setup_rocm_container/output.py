@@ -35,6 +35,7 @@ def outcome(
         printed: no runner takes the variables, so they are printed for a shell.
     """
     code, first = verdict(checks)
+    usable = [gpu for gpu in gpus if gpu.visible is not False]
     counts: Counter[Status] = Counter(check.status for check in checks)
     executed = len(checks) - counts["skip"]
     # Without a GPU there is one sentence to say, which is the verdict.
@@ -48,7 +49,7 @@ def outcome(
         unit="checks",
         report=report(found, gpus, checks, torch, exported),
         text=text,
-        outputs=outputs(found, gpus, torch),
+        outputs=outputs(found, usable, torch),
         annotations=[
             Annotation(_LEVELS[status], _remark(check), title=f"setup-rocm-container: {check.id}")
             for status in _LEVELS
@@ -57,7 +58,7 @@ def outcome(
             if check.status == status and check is not first
         ],
         summary=summary(found, gpus, checks, code),
-        gpus=[{"bdf": gpu.bdf, "gfx": gpu.gfx, "product": gpu.product} for gpu in gpus],
+        gpus=[{"bdf": gpu.bdf, "gfx": gpu.gfx, "product": gpu.product} for gpu in usable],
         help=first.fix if first else "",
     )
 

@@ -55,7 +55,7 @@ class Request:
     path_root: Path = Path("/")
 
 
-def run(request: Request, context: StageContext, opener: devices.Opener = devices.open_node) -> Outcome:
+def run(request: Request, context: StageContext, opener: devices.Opener | None = None) -> Outcome:
     """The check behind the command.
 
     Raises:
@@ -128,7 +128,7 @@ def _node_checks(
     here: Place,
     environ: Mapping[str, str],
     tree: Tree,
-    opener: devices.Opener,
+    opener: devices.Opener | None,
 ) -> list[Check]:
     node = found.node
     names = [gpu.render_node.rpartition("/")[2] for gpu in gpus if gpu.render_node]
@@ -136,9 +136,10 @@ def _node_checks(
     hidden = [gpu.hidden_reason for gpu in node.gpus if gpu not in gpus]
     hidden += ["the device cgroup"] * node.hidden_nodes
     shown = ", ".join(dict.fromkeys(gpu.product or gpu.gfx or "unknown product" for gpu in gpus))
+    unmapped = "" if found.usable else " on the node, and none of them can be used from here"
     override = isolation.check_override(environ)
     return [
-        ok("gpu", f"{len(gpus)} x {shown}"),
+        ok("gpu", f"{len(gpus)} x {shown}{unmapped}"),
         devices.check_kfd(here, opener),
         devices.check_render_nodes(here, names, opener),
         devices.check_groups(here, paths, devices.Credentials.of_this_process(), opener),

@@ -75,7 +75,6 @@ def probe(
         extra: variables beside the job's, such as HIP_VISIBLE_DEVICES.
         limit: seconds.
     """
-    script = (resources.files("rocm_ci.setup_rocm_container") / "torch_probe.py").read_text("utf-8")
     mark = f"rocm-ci-{secrets.token_hex(8)}"
     lines: list[str] = []
 
@@ -83,14 +82,16 @@ def probe(
         if line.startswith(mark):
             lines.append(line[len(mark) :])
 
-    argv = [python, "-c", script, mark, *(["light"] if light else [])]
     env = {**processes.environ, **(extra or {}), "PYTHONUNBUFFERED": "1"}
+    done: Completed | None = None
+    broken = ""
     try:
-        done: Completed | None = processes.run(argv, env=env, timeout=limit, echo=False, on_line=collect, keep=20)
-        broken = ""
+        with resources.as_file(resources.files("rocm_ci.setup_rocm_container") / "torch_probe.py") as script:
+            argv = [python, str(script), mark, *(["light"] if light else [])]
+            done = processes.run(argv, env=env, timeout=limit, echo=False, on_line=collect, keep=20)
     except InfraError as error:
         # It waits inside the driver and not even SIGKILL ends it, or it does not start.
-        done, broken = None, error.message
+        broken = error.message
     return read(lines, done, broken, limit)
 
 

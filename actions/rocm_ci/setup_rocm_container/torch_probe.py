@@ -1,4 +1,4 @@
-# ruff: noqa: D103, PTH123, PTH207, UP031, A001, SIM105 - for any Python 3 that a job may have
+# ruff: noqa: D103, PTH100, PTH120, PTH123, PTH207, UP031, A001, SIM105
 """Run by the user's interpreter, not imported: what its PyTorch says. Only the standard library and the user's torch.
 
 Prints one line a step, each with the marker that is the first argument, so that a hang has a name and what torch
@@ -7,9 +7,15 @@ itself prints is told apart. With `light` as the second argument torch is not im
 
 from __future__ import annotations
 
+import os
+import sys
+
+# Python puts the script's folder first: its modules are ours, not the job's.
+if sys.path and os.path.abspath(sys.path[0] or ".") == os.path.dirname(os.path.abspath(__file__)):
+    del sys.path[0]
+
 import importlib.util
 import json
-import sys
 from typing import Any
 
 MARK = sys.argv[1]
@@ -67,8 +73,6 @@ def prebuilt_aiter() -> bool:
 
 
 def main() -> None:
-    # `python -c` puts the working folder first: a folder `torch` in a checkout is not the job's PyTorch.
-    sys.path[:] = [path for path in sys.path if path]
     family, cuda = packages()
     aiter = False
     try:
@@ -97,6 +101,8 @@ def main() -> None:
             import torch  # type: ignore[import-not-found]
 
             say(step=step, value=ask(torch))
+        except KeyboardInterrupt:  # it hung, and is being ended
+            return
         except BaseException as error:
             say(step=step, error="%s: %s" % (type(error).__name__, error))
             if step == "import":

@@ -58,8 +58,9 @@ TOOLS: tuple[tuple[str, tuple[str, ...], Callable[[str], Answer | Unknown]], ...
 )
 
 
-def ask(processes: ProcessRegistry, environ: Mapping[str, str], limit: float = TIME_LIMIT) -> dict[str, Answer | str]:
+def ask(processes: ProcessRegistry, environ: Mapping[str, str], limit: float | None = None) -> dict[str, Answer | str]:
     """Run the tools that are installed, at the same time; what each said, or why it said nothing."""
+    limit = TIME_LIMIT if limit is None else limit
     path = f"{environ.get('PATH', '')}:{environ.get('ROCM_PATH') or '/opt/rocm'}/bin"
     said: dict[str, Answer | str] = {}
     started: dict[str, Running] = {}
@@ -81,7 +82,7 @@ def ask(processes: ProcessRegistry, environ: Mapping[str, str], limit: float = T
         except TimeoutError:
             said[name] = _ended(running, limit)
             continue
-        answer = parse("\n".join(running.lines))
+        answer = parse("".join(f"{line}\n" for line in running.lines))
         said[name] = answer.reason if isinstance(answer, Unknown) else answer
     return said
 
