@@ -34,13 +34,18 @@ class Applied:
     findings: int
 
 
+_IN_STRINGS = ("library-file", "path", "nvcc-flag", "tool")
+"""What the check finds in string literals: a person decides, for a string may be matched elsewhere."""
+
+
 def apply(text: bytes, findings: Iterable[Finding]) -> Applied:
     """Convert the places of ``findings`` (all of this text, all convertible).
 
     A place that cannot be located, or whose replacement is not word for word, is left as it is; the next check of
     the text tells.
     """
-    todo = list(findings)
+    in_strings = {rules.by_slug()[slug].id for slug in _IN_STRINGS}
+    todo = [finding for finding in findings if finding.rule not in in_strings]
     lines = _Lines(text)
     edits: dict[tuple[int, int], bytes] = {}
     done = 0

@@ -106,6 +106,15 @@ def test_what_is_left_is_what_the_check_finds_in_the_converted_tree(write):
     assert "cudaFree(0)" in Path("out/a.cu").read_text()
 
 
+def test_strings_stay_and_are_told(write):
+    write({"src/a.cpp": 'void* l = dlopen("libcudart.so.12", 1);\nauto e = cudaFree(p);\n'})
+    result = run()
+    text = Path("out/a.cpp").read_text()
+    assert 'dlopen("libcudart.so.12", 1)' in text
+    assert "hipFree(p)" in text
+    assert [(file.path, file.left["convertible"]) for file in result.files] == [("src/a.cpp", 1)]
+
+
 def test_converting_the_result_changes_nothing(write):
     write({"src/a.cu": "void f() { cudaFree(0); }\n", "src/b.cu": "__global__ void k() {}\n"})
     first = run()
