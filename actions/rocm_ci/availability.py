@@ -10,5 +10,5 @@ from __future__ import annotations
 AVAILABLE_STAGES: frozenset[str] = frozenset({"hipify-check", "vram-probe"})
 """Names of stages, as in the manifest."""
 
-AVAILABLE_COMMANDS = AVAILABLE_STAGES | {"gate", "verdict"}
+AVAILABLE_COMMANDS = AVAILABLE_STAGES | {"setup-rocm-container", "gate", "verdict"}
 """Subcommands of `rocm-ci` that do something; setup-rocm-container is one that is no stage."""

@@ -22,7 +22,7 @@ from rocm_ci.runner.record import read
 
 PROJECT = Path(__file__).resolve().parents[2]
 STAGES = ("setup-rocm-container", "hipify-check", "kernel-tests", "sglang-regression", "vram-probe")
-NOT_BUILT = ("setup-rocm-container", "kernel-tests", "sglang-regression")
+NOT_BUILT = ("kernel-tests", "sglang-regression")
 ACTIONS = {stage: PROJECT / "actions" / stage / "action.yml" for stage in STAGES} | {"root": PROJECT / "action.yml"}
 
 # Options that make no sense as an input: they are for a person, or the action decides them.
