@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 
 from rocm_ci.runner.ending import DEFAULT_GRACE, MARKER, Grace, Group, end_groups, living_members
@@ -21,6 +21,8 @@ from rocm_ci.runner.text import one_line
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FORWARDED = (*_STOPPING, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH)
+
+_LEFT_BEHIND_SECONDS = 3.0
 
 
 class CommandNotFoundError(InfraError):
@@ -106,7 +108,10 @@ class Command:
     def __exit__(self, *_: object) -> None:
         try:
             if self._process is not None and self.group is not None:
-                end_groups([self.group], grace=self._grace, notice=self._notice, poll=self._process.poll)
+                grace = self._grace
+                if self._process.poll() is not None:  # background jobs of a shell ignore SIGINT anyway
+                    grace = replace(grace, interrupt=min(grace.interrupt, _LEFT_BEHIND_SECONDS))
+                end_groups([self.group], grace=grace, notice=self._notice, poll=self._process.poll)
                 if self._process.poll() is None:
                     self._process.kill()
                     self._process.wait()
