@@ -156,6 +156,12 @@ def _render(name: str, path: Path, place: Place) -> Problem:
                     f"permission denied: the group of {path} is not mapped into this rootless container",
                     "podman option --group-add keep-groups (with crun)",
                 )
+            if name == "EACCES" and gid is not None and gid in Credentials.of_this_process().groups:
+                return Problem(
+                    f"permission denied, though this process is in group {gid}, which owns {path}: its mode is "
+                    f"{_mode(path)}, or a security module forbids it",
+                    f"on the node: sudo chmod g+rw {path}; ausearch -m avc -ts recent   # SELinux: label=disable",
+                )
             values = {"path": path, "gid": "GID" if gid is None else gid, "group": _group_name(gid)}
             return Problem(cause.format(**values), place.advice(host, docker, kubernetes).format(**values))
     number = getattr(errno, name, 0)
@@ -181,6 +187,13 @@ def _gid(path: Path) -> int | None:
         return path.stat().st_gid
     except OSError:
         return None
+
+
+def _mode(path: Path) -> str:
+    try:
+        return stat.filemode(path.stat().st_mode)
+    except OSError:
+        return "unknown"
 
 
 def _group_name(gid: int | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rocm_ci.gpu import Gpu, Tree
+from rocm_ci.gpu import Gpu, Tree, Unknown
 from rocm_ci.runner.environ import RunnerEnv
 from rocm_ci.runner.errors import Code, InfraError, UsageError
 from rocm_ci.runner.outcome import Outcome
@@ -86,14 +86,13 @@ def run(request: Request, context: StageContext, opener: devices.Opener | None =
     job = Job(request, context, found, gpus, here, environ, interpreter)
     torch, more = job.python_checks(fit=verdict(checks)[0] is Code.PASSED)
     checks += more
-    rocm_path = tree.path("opt/rocm") if request.path_root == Path("/") else "/opt/rocm"
     collected = exports.collect(
         env.child_variables,
         gfx=targets(gpus),
         rocm=found.rocm_version,
         visible_devices=request.visible_devices,
         torch=torch,
-        rocm_path=Path("/opt/rocm") if isinstance(rocm_path, str) else Path("/nonexistent"),
+        rocm_path=_rocm_path(found, request.path_root),
     )
     checks.append(exports.check_caches(collected))
     collected = exports.usable(collected)
@@ -101,6 +100,13 @@ def run(request: Request, context: StageContext, opener: devices.Opener | None =
     if verdict(checks)[0] is Code.PASSED:
         exports.write(Path(github_env) if github_env else None, collected)
     return outcome(found, gpus, checks, torch, collected, printed=not github_env)
+
+
+def _rocm_path(found: Found, root: Path) -> Path:
+    """Where the container's ROCm is: where it was found, unless that is another machine's."""
+    if root == Path("/") and not isinstance(found.rocm, Unknown) and found.rocm.folder:
+        return root / found.rocm.folder
+    return exports.ROCM_PATH
 
 
 def _with_selection(environ: Mapping[str, str], wanted: str | None) -> dict[str, str]:

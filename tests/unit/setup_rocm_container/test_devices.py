@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,6 +27,12 @@ def root(tmp_path: Path) -> Path:
     for name in ("kfd", *(f"dri/{node}" for node in NODES)):
         (tmp_path / "dev" / name).symlink_to("/dev/null")
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs these tests, the process is in no group that owns a device."""
+    monkeypatch.setattr(Credentials, "of_this_process", classmethod(lambda cls: cls(1000, frozenset({1000}))))
 
 
 def opener(errors: Mapping[str, int]) -> devices.Opener:
@@ -154,3 +165,57 @@ def test_every_error_of_the_table_exists_and_has_a_fix_in_each_place() -> None:
         assert source
         for text in (cause, *fixes):
             text.format(path="/dev/kfd", gid=109, group="render")
+
+
+DENIED = """
+import os, sys
+from pathlib import Path
+from rocm_ci.setup_rocm_container import devices
+from rocm_ci.setup_rocm_container.place import Place
+from rocm_ci.setup_rocm_container.tables import rows
+rows("open_errors.tsv")  # files of this checkout may be root's only
+os.setgroups([int(group) for group in sys.argv[2:]])
+os.setgid(12345)
+os.setuid(12345)
+place = Place("docker", Path(sys.argv[1]))
+for check in (
+    devices.check_kfd(place),
+    devices.check_groups(place, [place.root / "dev/kfd"], devices.Credentials.of_this_process()),
+):
+    print(check.status, "|", check.message, "|", check.fix)
+"""
+
+
+@pytest.fixture
+def closed() -> Iterator[Path]:
+    """A root with a real device that only group 4711 may open."""
+    root = Path(tempfile.mkdtemp())  # pytest's own folders are closed to other users
+    try:
+        (root / "dev").mkdir()
+        try:
+            os.mknod(root / "dev/kfd", 0o660 | stat.S_IFCHR, os.makedev(1, 3))
+            (root / "dev/kfd").chmod(0o660)
+            (root / "dev/kfd").open("rb").close()
+        except PermissionError:
+            pytest.skip("only root can make a device, and not in every container")
+        os.chown(root / "dev/kfd", 0, 4711)
+        root.chmod(0o755)
+        yield root
+    finally:
+        shutil.rmtree(root)
+
+
+@pytest.mark.parametrize(("groups", "expected"), [([], "fail | permission denied"), (["4711"], "ok |")])
+def test_a_real_device_as_another_user(closed: Path, groups: list[str], expected: str) -> None:
+    command = [sys.executable, "-c", DENIED, str(closed), *groups]
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3] / "actions")}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith(expected), done.stdout + done.stderr
+    if groups:
+        (closed / "dev/kfd").chmod(0o640)
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+        assert "though this process is in group 4711" in done.stdout
+        assert "crw-r-----" in done.stdout
+    else:
+        assert "--group-add 4711" in done.stdout
+        assert "warn | in groups 12345, and not in 4711" in done.stdout

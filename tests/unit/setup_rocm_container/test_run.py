@@ -201,12 +201,15 @@ def test_on_a_host_that_is_mounted_elsewhere_devices_are_opened(opened: FakeNode
     assert (found["kfd"], found["render-nodes"]) == ("ok", "ok"), result.output
 
 
-def test_a_denied_device_is_red_with_the_group(opened: FakeNode, tmp_path: Path) -> None:
+def test_a_denied_device_is_red_with_the_group(
+    opened: FakeNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     node = opened
 
     def denied(path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
+    monkeypatch.setattr(devices.Credentials, "of_this_process", classmethod(lambda cls: cls(1000, frozenset({1000}))))
     request = Request(path_root=node.root)
     report = tmp_path / "report.json"
     code = run_stage(
@@ -216,6 +219,7 @@ def test_a_denied_device_is_red_with_the_group(opened: FakeNode, tmp_path: Path)
         environ={"RUNNER_TEMP": str(tmp_path), "PATH": "/usr/bin:/bin"},
     )
     data = json.loads(report.read_text())
+    assert statuses(data)["groups"] == "warn"
     assert (code, data["message"].startswith("kfd: permission denied")) == (3, True)
 
 
