@@ -206,7 +206,7 @@ def _group_name(gid: int | None) -> str:
 
 
 def _recorded(place: Place) -> str:
-    return f"{place.root} holds no device nodes that could be opened (a recorded tree, or dev/ is not mounted there)"
+    return f"{place.root} has no device nodes to open (a recorded tree, or dev/ is not mounted)"
 
 
 def _some(names: Collection[str]) -> str:

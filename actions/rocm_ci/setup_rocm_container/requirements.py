@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from rocm_ci.runner.errors import Code
+from rocm_ci.runner.text import plural
 from rocm_ci.setup_rocm_container.model import Check, fail, ok, warn
 
 TORCH_FAMILY = ("torch", "torchvision", "torchaudio", "triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton")
@@ -151,7 +152,7 @@ def check(requirements: tuple[Requirement, ...], installed: Mapping[str, str]) -
         return warn("requirements", text, f"write {loose[0].name}==VERSION")
     if risky:
         return warn("requirements", _join([text for text, _ in risky]), risky[0][1])
-    return ok("requirements", f"{len(asked)} requirements, all pinned, none for CUDA only")
+    return ok("requirements", f"{plural(len(asked), 'requirements')}, all pinned, none for CUDA only")
 
 
 def _pinned(requirement: Requirement) -> bool:
