@@ -122,5 +122,6 @@ def _node_inputs(manifest: Manifest, stage: Stage) -> dict[str, str]:
         "expect-gpus": str(runner.gpus or ""),
         "partition": runner.partition or "",
         "requirements": manifest.requirements or "",
+        **manifest.node,
     }
     return {name: value for name, value in inputs.items() if value}

@@ -46,6 +46,13 @@ def test_manifest_keys_are_options(stage: str) -> None:
     assert set(STAGES[stage]["properties"]) - JOB_KEYS == names(stage) - FILLED_IN[stage]
 
 
+def test_keys_of_node_are_options_of_the_node_check() -> None:
+    promised = {"expect-gfx", "expect-gpus", "partition"}  # by the runner
+    other = {"requirements", "path-root", "report"}
+    options = names("setup-rocm-container") - promised - other
+    assert set(SCHEMA["properties"]["node"]["properties"]) == options
+
+
 @pytest.mark.parametrize("stage", sorted(STAGES))
 def test_a_default_of_the_schema_is_that_of_the_command(stage: str) -> None:
     command = rocm_ci.cli.main.get_command(click.Context(rocm_ci.cli.main), stage)

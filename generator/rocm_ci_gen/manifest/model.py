@@ -167,6 +167,7 @@ class Manifest:
     stages: tuple[Stage, ...]
     probe: Mapping[str, str] | None
     jobs: tuple[UserJob, ...]
+    node: Mapping[str, str] = field(default_factory=dict)
     retention_days: int | None = None
 
     @property

@@ -54,6 +54,7 @@ def resolve(root: Mapping) -> model.Manifest:
         ),
         probe=_options(probe if isinstance(probe, Mapping) else Mapping(0, 0)) if probe is not None else None,
         jobs=tuple(_job(name, cast("Mapping", entry.node)) for name, entry in _mapping(root, "jobs").entries.items()),
+        node=_text_map(root, "node"),
         retention_days=plain(node) if (node := artifacts.get("retention-days")) else None,
     )
 

@@ -87,7 +87,7 @@ def user_reference(uses: str, version: str | None) -> Noted:
 
 
 def _node(manifest: Manifest, place: Placement) -> StepView:
-    inputs: dict[str, Scalar] = dict(place.expectations)
+    inputs: dict[str, Scalar] = {**place.expectations, **manifest.node}
     if manifest.requirements is not None:
         inputs["requirements"] = manifest.requirements
     return StepView(name="Check the node", id="node", uses=_own(manifest.uses, "setup-rocm-container"), with_=inputs)
