@@ -13,6 +13,10 @@ from pathlib import Path
 import local_act
 
 PROJECT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT / "tests"))
+
+from support.fake_node import FakeGpu, FakeNode  # noqa: E402 - the tests' made-up nodes
+
 DEMO = PROJECT / "demo"
 REPOSITORY = DEMO / "saxpy"
 SOURCE = "src/saxpy.hip"
@@ -61,8 +65,28 @@ def run_workflow(name: str, project: Path, expected: dict[str, str], tell: tuple
     return True
 
 
+def made_node(folder: Path) -> Path:
+    """The files of a node with eight MI300X, in the shape and with the figures of a recorded one."""
+    folder.mkdir()
+    gpus = [FakeGpu(f"0000:{bus:02x}:00.0") for bus in (0x05, 0x26, 0x46, 0x65, 0x85, 0xA6, 0xC6, 0xE5)]
+    return FakeNode(folder, gpus).root
+
+
+def check_node(node: Path, gfx: str, expected: int) -> bool:
+    """Run setup-rocm-container on the files of a node; True when it exits as expected."""
+    command = ["rocm-ci", "setup-rocm-container", "--path-root", str(node), "--expect-gfx", gfx, "--expect-gpus", "8"]
+    print(f"$ {' '.join(command[:3])} {node.relative_to(PROJECT)} {' '.join(command[4:])}", flush=True)
+    done = subprocess.run([*command, "--report", str(DEMO / "node.json")], check=False, capture_output=True, text=True)
+    for line in (done.stdout + done.stderr).splitlines():
+        if line.startswith(("ok ", "fail ", "setup-rocm-container: ")):
+            print(f"    {line}")
+    if done.returncode != expected:
+        print(f"  NOT AS EXPECTED: exit code {done.returncode}, not {expected}", file=sys.stderr)
+    return done.returncode == expected
+
+
 def main() -> int:
-    """Run the four parts; returns the exit code."""
+    """Run the five parts; returns the exit code."""
     shutil.rmtree(DEMO, ignore_errors=True)
     DEMO.mkdir()
     project = local_act.snapshot(PROJECT, DEMO / "rocm-ci")
@@ -94,7 +118,7 @@ def main() -> int:
         (f"{SOURCE}:", "gate: failed"),
     )
 
-    title("4. A GPU stage, which this version does not have: red, and the gate says why")
+    title("4. A GPU stage on a machine without a GPU: the node is at fault, and the gate says so")
     source.write_text(source.read_text().replace("cudaDeviceSynchronize", "hipDeviceSynchronize"))
     (REPOSITORY / ".rocm-ci.yml").write_text(GPU_MANIFEST)
     generate("render")
@@ -103,8 +127,13 @@ def main() -> int:
         "no-gpu",
         project,
         {"plan": "success", "hipify-check": "success", "kernel-tests": "failure", "gate": "failure"},
-        ("not available in this version", "gate: failed", "gate: infra"),
+        ("setup-rocm-container: infra", "gate: failed", "gate: infra"),
     )
+
+    title("5. The same check on a recorded node: eight MI300X, as the kernel shows them below a folder")
+    node = made_node(DEMO / "node")
+    ok &= check_node(node, "gfx942", 0)
+    ok &= check_node(node, "gfx90a", 3)
     print(f"\nThe repository, its manifest and its workflow are in {REPOSITORY.relative_to(PROJECT)}/.")
     return 0 if ok else 1
 
