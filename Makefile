@@ -30,7 +30,7 @@ docs: $(STAMP) ## Generated pages are current, links and commands in the docs ar
 	$(BIN)/python tools/check_docs.py
 
 unit: $(STAMP) ## pytest: unit, integration, and act on this host
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n 2 -m "not container and not npm"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -n 2 -m "not container and not gpu and not npm"
 
 container: $(STAMP) ## act inside a podman container with stand-ins for /dev/kfd and /dev/dri (see docs/local-runs.md)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -m container
