@@ -14,7 +14,7 @@ ROCM_CI = PROJECT / "actions" / "rocm_ci"
 ROCM_CI_GEN = PROJECT / "generator" / "rocm_ci_gen"
 ACTIONS = {"setup_rocm_container", "hipify_check", "kernel_tests", "sglang_regression", "vram_probe"}
 # What a package of rocm_ci may import beside itself, lowest first; an arrow that is not here points upward.
-LAYERS = [{"runner", "gpu"}, {"triage", "regression", "report"}, {"gate", *ACTIONS}, {"cli"}]
+LAYERS = [{"runner", "gpu", "python_packages"}, {"triage", "regression", "report"}, {"gate", *ACTIONS}, {"cli"}]
 
 
 def imported(path: Path) -> set[str]:

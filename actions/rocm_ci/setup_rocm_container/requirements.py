@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
+from rocm_ci import python_packages
+from rocm_ci.python_packages import Package, normalise
 from rocm_ci.runner.errors import Code
 from rocm_ci.runner.text import plural
 from rocm_ci.setup_rocm_container.model import Check, fail, ok, warn
@@ -53,11 +53,6 @@ class Requirement:
 
 class RequirementsError(Exception):
     """A requirements file that cannot be read; the text says which and why."""
-
-
-def normalise(name: str) -> str:
-    """A distribution's name as PEP 503 compares it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def load(path: Path, *, constraint: bool = False, _seen: frozenset[Path] = frozenset()) -> tuple[Requirement, ...]:
@@ -196,7 +191,7 @@ def _cuda(requirement: Requirement) -> Iterator[tuple[str, str]]:
         )
         return
     row = _row(requirement)
-    if row and row[0] != "manual":
+    if row and row.verdict != "manual":
         _, instead, note = row
         fix = f"write {instead} instead" if instead else f"remove {requirement.name}"
         yield f"{where}: {requirement.name} works with CUDA only" + (f" ({note})" if note else ""), fix
@@ -205,7 +200,7 @@ def _cuda(requirement: Requirement) -> Iterator[tuple[str, str]]:
 def _manual(requirement: Requirement) -> Iterator[tuple[str, str]]:
     """A package whose wheels on PyPI are CUDA's, and which can be had for ROCm in another way."""
     row = _row(requirement)
-    if row and row[0] == "manual":
+    if row and row.verdict == "manual":
         _, instead, note = row
         fix = f"write {instead} instead" if instead else f"take {requirement.name} from a wheel or a commit for ROCm"
         yield (
@@ -214,23 +209,12 @@ def _manual(requirement: Requirement) -> Iterator[tuple[str, str]]:
         )
 
 
-@lru_cache(maxsize=1)
-def _table() -> tuple[tuple[str, str, str, str], ...]:
-    # The same table that hipify-check reads. It is data, so this package takes it without importing the other's code.
-    text = (resources.files("rocm_ci") / "hipify_check" / "data" / "packages.tsv").read_text(encoding="utf-8")
-    split = (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
-    return tuple((cells[0], cells[2], cells[3], cells[4]) for cells in split)
-
-
-def _row(requirement: Requirement) -> tuple[str, str, str] | None:
-    """Verdict, replacement and note for a package that is asked for."""
+def _row(requirement: Requirement) -> Package | None:
+    """What to do about a package that is asked for."""
     name = requirement.name
     if not name or requirement.constraint or requirement.specifier.startswith("@"):
         return None  # a file or commit that the user chose is not PyPI's wheel
-    for pattern, *row in _table():
-        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
-            return row[0], row[1], row[2]
-    return None
+    return python_packages.find(name)
 
 
 def _join(texts: list[str], limit: int = 3) -> str:

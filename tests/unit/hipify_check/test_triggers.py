@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocm_ci import python_packages
 from rocm_ci.hipify_check import cmake, mapping, pychunks, scripts
 from rocm_ci.hipify_check.check_file import Target, check_text
 from rocm_ci.hipify_check.python_source import scan as scan_python
@@ -23,7 +24,7 @@ def test_python_triggers_for_libraries():
 
 
 def test_python_triggers_for_modules():
-    modules = [module for row in mapping.rows("packages.tsv") for module in row[1].split()]
+    modules = [module for row in python_packages.rows() for module in row[1].split()]
     for line in ("import {}", "from {} import x", "import os, {} as y"):
         missed = [module for module in modules if not scan_python(f"{line.format(module)}\n".encode(), "a.py", (7, 0))]
         assert missed == []
@@ -41,7 +42,7 @@ def test_cmake_triggers():
 
 
 def test_every_package_is_found_in_an_install_command():
-    names = [row[0].replace("*", "x") for row in mapping.rows("packages.tsv")]
+    names = [row[0].replace("*", "x") for row in python_packages.rows()]
     text = "".join(f"pip install {name}==1.0\n" for name in names)
     lines = {one.line for one in check_text("a.sh", "shell", text.encode(), Target((7, 0))).findings}
     assert lines == set(range(1, len(names) + 1))
