@@ -43,6 +43,9 @@ bench: $(STAMP) ## Speed, as ratios within one run
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_render.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_plan.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_hipify.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_vram_sample.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/bench_vram_probe.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/sim_regression.py --trials 500
 
 clean: ## Remove what make made
 	rm -rf $(VENV) build dist demo
