@@ -299,6 +299,11 @@ def test_what_the_command_leaves_behind_is_measured_and_ended(probe: Probe) -> N
 def test_a_probe_that_is_killed_leaves_the_command_to_the_verdict_step(probe: Probe) -> None:
     process = started(probe, "echo $$ > $RUNNER_TEMP/pid; echo ready; exec sleep 600")
     pid = int((probe.tmp_path / "temp" / "pid").read_text())
+    # The command runs a moment before the record names it: nothing can hold it back without touching its start.
+    record = probe.tmp_path / "temp" / "rocm-ci" / "vram-probe.record.json"
+    deadline = time.monotonic() + 10
+    while f'"pgid": {pid}' not in record.read_text() and time.monotonic() < deadline:
+        time.sleep(0.01)
     process.kill()
     process.wait()
     assert process.stdout is not None
