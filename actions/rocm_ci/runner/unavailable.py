@@ -29,7 +29,7 @@ def run_unavailable(stage: str, report: Path | None) -> int:
     def check(_: StageContext) -> NoReturn:
         raise not_available(
             stage,
-            "take the GPU stages (kernel-tests, sglang-regression, vram-probe) out of the manifest until a release has "
+            "take kernel-tests, sglang-regression and vram-probe around them out of the manifest until a release has "
             "them, then `rocm-ci-gen render`",
         )
 

@@ -83,13 +83,20 @@ def _stage(manifest: Manifest, stage: Stage, pins: Mapping[str, Pin]) -> JobView
         condition=expressions.job_condition(stage.name, stage.needs),
         runs_on=where.runs_on,
         timeout_minutes=timeouts.job_minutes(stage),
-        permissions=_READ,
+        permissions=_stage_rights(manifest, stage),
         matrix=where.matrix,
         container=where.container,
         env=dict(stage.env),
         outputs=_evidence(stage, where),
         steps=steps.stage_steps(manifest, stage, where, pins),
     )
+
+
+def _stage_rights(manifest: Manifest, stage: Stage) -> dict[str, Noted]:
+    rights = dict(_READ)
+    if stage.gpu and steps.labels(manifest.probe) and manifest.triggers.pull_request is not None:
+        rights["pull-requests"] = Noted("write", "the label of vram-probe, which the manifest asks for")
+    return rights
 
 
 def _evidence(stage: Stage, where: Placement) -> dict[str, Expression]:

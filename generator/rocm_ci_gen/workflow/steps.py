@@ -37,8 +37,16 @@ def stage_steps(manifest: Manifest, stage: Stage, place: Placement, pins: Pins) 
     else:
         steps.append(check)
     steps += [_user_step(step, expressions.NOT_CANCELLED) for step in stage.after]
-    steps.append(_keep(stage, reports, pins, manifest.retention_days, in_matrix=bool(place.matrix)))
+    probe = manifest.probe if stage.gpu and manifest.probe is not None else {}
+    pictures = [Expression(probe[name]) for name in ("html", "svg") if name in probe]
+    in_matrix = bool(place.matrix)
+    steps.append(_keep(stage, reports, pins, manifest.retention_days, pictures=pictures, in_matrix=in_matrix))
     return tuple(steps)
+
+
+def labels(probe: Mapping[str, str] | None) -> bool:
+    """Whether vram-probe is asked to label pull requests."""
+    return probe is not None and probe.get("label") == "true"
 
 
 def needs_history(stage: Stage) -> bool:
@@ -108,6 +116,9 @@ def _check(manifest: Manifest, stage: Stage, place: Placement) -> StepView:
 
 
 def _probe(uses: Source, options: Mapping[str, str]) -> tuple[StepView, StepView]:
+    # Only the step that judges sets the label, and only it gets the token for that.
+    env = {"GITHUB_TOKEN": Expression("${{ github.token }}")} if labels(options) else {}
+
     def phase(name: str, step: str, condition: Expression | None = None) -> StepView:
         return StepView(
             name=f"vram-probe, {name}",
@@ -115,6 +126,7 @@ def _probe(uses: Source, options: Mapping[str, str]) -> tuple[StepView, StepView
             condition=condition,
             uses=_own(uses, "vram-probe"),
             with_={"phase": name, **options},
+            env=env if name == "stop" else {},
         )
 
     # Also after a cancelled check: on a host without a container the sampler would go on.
@@ -146,13 +158,15 @@ def _user_step(step: Step, condition: Expression | None = None) -> StepView:
     )
 
 
-def _keep(stage: Stage, reports: list[str], pins: Pins, days: int | None, *, in_matrix: bool) -> StepView:
+def _keep(
+    stage: Stage, reports: list[str], pins: Pins, days: int | None, *, pictures: list[Expression], in_matrix: bool
+) -> StepView:
     # The steps say where their reports are: `runner.temp` in an expression is the host's path, inside a container too
     # (actions/runner issue 2185). An artifact's name must be unique among instances and attempts.
     instance = "${{ matrix.instance }}" if in_matrix else "1"
     inputs: dict[str, Scalar] = {
         "name": Expression(f"rocm-ci-{stage.name}-{instance}-{expressions.RUN_ATTEMPT}"),
-        "path": expressions.lines([expressions.step_output(step, "report") for step in reports]),
+        "path": expressions.lines([*(expressions.step_output(step, "report") for step in reports), *pictures]),
         "if-no-files-found": "ignore",
     }
     if days is not None:
