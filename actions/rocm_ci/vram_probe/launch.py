@@ -94,6 +94,7 @@ class Command:
         self._process: subprocess.Popen[bytes] | None = None
         self._old: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
         self._ladder: threading.Thread | None = None
+        self._early: list[signal.Signals] = []
         self._hurry = threading.Event()
         self._gone = threading.Event()
 
@@ -140,8 +141,8 @@ class Command:
         self.group = Group(process.pid, start_time(process.pid), marker, one_line(shlex.join(words), 200))
         with contextlib.suppress(InfraError):  # without a record the command still runs; the stage tells at its end
             self._remember(self.group)
-        if self.stopped_by is not None:  # the signal came before there was a process
-            self._send(self.stopped_by)
+        while self._early:
+            self._send(self._early.pop(0))
         process.wait()
         self._gone.set()
         return Ended(process.returncode, time.monotonic() - started, self.stopped_by)
@@ -163,8 +164,11 @@ class Command:
         self._send(received)
 
     def _send(self, signum: signal.Signals) -> None:
+        if self._process is None:  # the signal came before there was a process that could have it
+            self._early.append(signum)
+            return
         # Not after the leader was reaped: its number may then be somebody else's.
-        if self._process is not None and self._process.returncode is None:
+        if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signum)
                 if signum in _STOPPING:
