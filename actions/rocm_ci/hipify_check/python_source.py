@@ -253,6 +253,8 @@ class _Reader:
     def _attribute(self, node: ast.Attribute) -> None:
         if node.attr == "cuda" and dotted(node).endswith("version.cuda"):
             self._add(node, "py-gate", "note", "torch.version.cuda", "torch.version.hip", "it is None on ROCm")
+        elif node.attr == "CUDA_HOME" and dotted(node).endswith("cpp_extension.CUDA_HOME"):
+            self._add(node, "py-gate", "note", "CUDA_HOME", "ROCM_HOME", "it is None on ROCm")
         elif node.attr in _GATES:
             self._add(node, "py-gate", "note", node.attr, "", _GATES[node.attr])
         elif node.attr == "cuda" and dotted(node).endswith(("language.extra.cuda", "tl.extra.cuda")):

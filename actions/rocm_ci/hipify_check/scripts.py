@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rocm_ci.hipify_check import packages, speech, words
 from rocm_ci.hipify_check.model import Hit
 from rocm_ci.hipify_check.requirements import moved, requirement
+from rocm_ci.python_packages import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,7 @@ _TOML_KEY = re.compile(r"\s*[\"']?([A-Za-z0-9][\w.-]*)[\"']?\s*=")
 _TOML_SECTION = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _TOML_DEPENDENCIES = re.compile(r"dependenc|^packages$|extra-index|index")
 # The version of a package for CUDA, in lock files of uv, Poetry and PDM (TOML) and of Pipenv (JSON).
+_PROJECT_NAME = re.compile(r"^\[project\][^\[]*?^name\s*=\s*[\"']([^\"']+)", re.MULTILINE | re.DOTALL)
 _LOCKED_CUDA = re.compile(r"^\s*[\"']?version[\"']?\s*[=:]\s*[\"'][^\"']*(\+cu\d{2,3})\b")
 _LOCKED = re.compile(r"^name\s*=\s*[\"']([^\"']+)[\"']")
 _CONDA = re.compile(r"^\s*-\s*[\"']?(?:[\w.-]+::)?([A-Za-z0-9][\w.-]*)\s*((?:[=<>!~].*)?)$")
@@ -115,12 +117,17 @@ def _earlier(text: str, start: int) -> str:
 def _scan_toml(text: str, name: str, version: Version, release: str) -> list[Hit]:
     hits: list[Hit] = []
     at = _Toml()
+    own = _PROJECT_NAME.search(text)
     offset = 0
     for line in text.split("\n"):
         code = _strip(line)
         if name.endswith(".lock") or _lists_packages(at, code):
             hits += [moved(hit, offset) for hit in words.indexes(code, release)]
-            hits += [moved(hit, offset) for hit in _toml(code, name, version)]
+            hits += [
+                moved(hit, offset)
+                for hit in _toml(code, name, version)
+                if own is None or normalise(hit.name.partition("[")[0]) != normalise(own[1])  # an extra of its own
+            ]
         elif _SYSTEM.search(code):  # a command in a tool's table: before-all = "yum install cuda-toolkit-12-4"
             hits += [moved(hit, offset) for hit in _system(code)]
         offset += len(line) + 1
@@ -152,8 +159,10 @@ def _lists_packages(at: _Toml, code: str) -> bool:
     hidden = _QUOTED.sub("", code)
     at.depth = max(0, at.depth + hidden.count("[") - hidden.count("]"))
     deep = _TOML_DEPENDENCIES.search(at.section) is not None
+    # `packages` of setuptools and Poetry are the project's own modules; the section of a Pipfile is what it installs.
+    listed = at.key if at.key != "packages" else ""
     return (
-        deep or _TOML_DEPENDENCIES.search(at.key) is not None or (at.section == "build-system" and at.key == "requires")
+        deep or _TOML_DEPENDENCIES.search(listed) is not None or (at.section == "build-system" and at.key == "requires")
     )
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _SCOPE = re.compile(rb"\s*::\s*([A-Za-z_]\w*)")
 _PATH = re.compile(rb"(?:\s*::\s*[A-Za-z_]\w*)+")
+_REOPENED = frozenset((b"cutlass", b"cute", b"cub"))
+_LOOK_INSIDE = 200
 _ALIASED = re.compile(rb"\bnamespace\s+[A-Za-z_]\w*\s*=\s*(?:::\s*)?\Z")
 _ALIAS = re.compile(rb"\s*=\s*(?:::\s*)?([A-Za-z_]\w*)")
 
@@ -184,7 +186,10 @@ def _used(context: Context, start: int, end: int, name: bytes) -> bool:
     """Is the namespace used here? A definition or alias of it is recorded instead."""
     code = context.code
     if word_before(code, start) == b"namespace":
-        if _ALIAS.match(code, end) or code[end : end + 64].lstrip()[:1] == b"{":
+        opened = code[end : end + 64].lstrip()[:1] == b"{"
+        if opened and name in _REOPENED and b"hip" not in code[end : end + _LOOK_INSIDE]:
+            return False  # the tree adds to NVIDIA's namespace, which does not make the rest of it its own
+        if opened or _ALIAS.match(code, end):
             if context.live(start):
                 context.define(name.decode(), start)
             return False
