@@ -68,14 +68,20 @@ def build_image(work: Path) -> None:
     shutil.rmtree(root)
 
 
+def settings(work: Path) -> dict[str, str]:
+    """Write podman's settings into `work`; the environment variables by which it finds them."""
+    conf = work / "containers.conf"
+    conf.write_text(_CONTAINERS_CONF)
+    return {"CONTAINERS_CONF": str(conf)}
+
+
 @contextlib.contextmanager
 def service(work: Path) -> Iterator[dict[str, str]]:
     """Run podman's API in `work`; yields the environment variables that lead act to it."""
-    conf = work / "containers.conf"
-    conf.write_text(_CONTAINERS_CONF)
+    found = settings(work)
     socket = work / "podman.sock"
     address = f"unix://{socket}"
-    environ = {**os.environ, "CONTAINERS_CONF": str(conf)}
+    environ = {**os.environ, **found}
     server = subprocess.Popen(
         ["podman", "system", "service", "--time=0", address],
         env=environ,
@@ -88,7 +94,7 @@ def service(work: Path) -> Iterator[dict[str, str]]:
             if server.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("podman's service did not start; try: podman info")
             time.sleep(0.1)
-        yield {"DOCKER_HOST": address, "CONTAINERS_CONF": str(conf)}
+        yield {"DOCKER_HOST": address, **found}
     finally:
         server.terminate()
         server.wait(timeout=30)
