@@ -97,7 +97,9 @@ def _hip(name: str, value: str, unique_ids: Sequence[int | None], problems: list
         if isinstance(place, str):
             problems.append(f"{name}: {shown(token)} {place}; it and all that follows is ignored")
             break
-        if place not in picked:
+        if place in picked:
+            problems.append(f"{name}: {shown(token)} is there twice; it counts once")
+        else:
             picked.append(place)
     return picked
 

@@ -25,7 +25,7 @@ from rocm_ci.hipify_check import (
 )
 from rocm_ci.hipify_check.model import VERDICTS, Finding
 from rocm_ci.hipify_check.output import body, markdown, remarks, sarif, text
-from rocm_ci.runner.errors import Code, UsageError
+from rocm_ci.runner.errors import Code, InfraError, UsageError
 from rocm_ci.runner.files import write_atomic
 from rocm_ci.runner.options import CONTEXT_SETTINGS, LINES, report_option, timeout_option
 from rocm_ci.runner.stage import Outcome, StageContext, run_stage
@@ -168,9 +168,9 @@ def run(request: Request, migration: migrate.Migration, context: StageContext) -
     percent = engine.coverage(engine.tally(result.findings))
     report = body.body(result, request.mode, request.fail_on)
     outputs = {"findings": str(len(bad)), "coverage": "" if percent is None else f"{percent:g}"}
-    if request.sarif:
-        write_atomic(request.sarif, sarif.sarif(result.findings, __version__, _from_root(context)))
-        outputs["sarif"] = str(request.sarif)
+    unwritten = _write_sarif(request, result, outputs, context)
+    if unwritten and not bad:
+        raise unwritten  # findings stay the first cause; a pass without the file that was asked for is none
     roots = converted.roots if converted else tuple((Path(source), Path(source)) for source in request.source)
     compiled = migrate.compile_test(migration, found, roots, request.jobs, target, context)
     outcome = Outcome(
@@ -185,6 +185,21 @@ def run(request: Request, migration: migrate.Migration, context: StageContext) -
         summary=markdown.summary(result, failed=bool(bad)),
     )
     return migrate.joined(outcome, converted, compiled)
+
+
+def _write_sarif(
+    request: Request, result: engine.Result, outputs: dict[str, str], context: StageContext
+) -> InfraError | None:
+    """Write the SARIF file that was asked for; why it could not be written."""
+    if not request.sarif:
+        return None
+    try:
+        write_atomic(request.sarif, sarif.sarif(result.findings, __version__, _from_root(context)))
+    except InfraError as error:
+        context.progress(error.message)
+        return error
+    outputs["sarif"] = str(request.sarif)
+    return None
 
 
 def _known(path: Path | None) -> frozenset[str]:

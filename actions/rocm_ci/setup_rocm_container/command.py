@@ -75,7 +75,7 @@ def command(
         partition=_partition(partition),
         expect_os=expect_os or None,
         expect_kernel=expect_kernel or None,
-        visible_devices=(visible_devices or "").replace(" ", "") or None,
+        visible_devices=_devices(visible_devices),
         python=python or None,
         path_root=_root(path_root),
     )
@@ -91,9 +91,21 @@ def _targets(text: str | None) -> tuple[str, ...]:
 
 
 def _release(text: str | None) -> str | None:
-    if text and parse(text) is None:
+    if text and (parse(text) is None or not re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}", text.strip())):
         raise UsageError(f"--min-rocm: {text} is no release", help="write it as 6.2 or 6.2.4")
-    return text or None
+    return text.strip() if text else None
+
+
+def _devices(text: str | None) -> str | None:
+    wanted = (text or "").replace(" ", "")
+    if not wanted:
+        return None
+    numbers = wanted.split(",")
+    if not all(re.fullmatch(r"[0-9]{1,3}|GPU-[0-9A-Fa-f]{1,16}", number) for number in numbers):
+        raise UsageError(f"--visible-devices: {text} is no list of GPUs", help="write their numbers as 0,1,2")
+    if len(set(numbers)) < len(numbers):
+        raise UsageError(f"--visible-devices: {text} names a GPU twice", help="write each number once, as 0,1,2")
+    return wanted
 
 
 def _partition(text: str | None) -> str | None:

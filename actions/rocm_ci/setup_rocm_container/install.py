@@ -11,7 +11,7 @@ from pathlib import Path
 from rocm_ci.runner.errors import Code, InfraError
 from rocm_ci.runner.processes import Completed, ProcessRegistry
 from rocm_ci.runner.text import one_line
-from rocm_ci.setup_rocm_container.model import Check, fail, ok, skip
+from rocm_ci.setup_rocm_container.model import Check, fail, ok, skip, warn
 from rocm_ci.setup_rocm_container.requirements import TORCH_FAMILY
 from rocm_ci.setup_rocm_container.torch_build import TorchBuild
 
@@ -152,6 +152,12 @@ def check_kept(before: TorchBuild, after: TorchBuild, rocm: str | None) -> Check
     ]
     if after.built != before.built and not changed:
         changed.append(f"{before.built[0]} (HIP {before.built[1]}) → {after.built[0]} (HIP {after.built[1]})")
+    if not changed and before.packages.get("torch") and None in (before.built[0], after.built[0]):
+        return warn(
+            "torch-kept",
+            "torch/version.py cannot be read, so it cannot be told whether the installation changed PyTorch",
+            "python3 -c 'import torch; print(torch.__version__, torch.version.hip)'",
+        )
     if changed:
         back = " ".join(constraints(before.packages).split())
         text = f"the installation replaced the container's PyTorch: {', '.join(changed)}"

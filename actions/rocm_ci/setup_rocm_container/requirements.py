@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from rocm_ci import python_packages
 from rocm_ci.python_packages import Package, normalise
 from rocm_ci.runner.errors import Code
-from rocm_ci.runner.text import plural
-from rocm_ci.setup_rocm_container.model import Check, fail, ok, warn
+from rocm_ci.runner.text import one_line, plural
+from rocm_ci.setup_rocm_container.model import Check, fail, ok, skip, warn
 
 TORCH_FAMILY = ("torch", "torchvision", "torchaudio", "triton", "pytorch-triton-rocm", "triton-rocm", "pytorch-triton")
 """Distributions that the container's PyTorch stands or falls with; no requirement replaces one that is installed."""
@@ -28,6 +30,14 @@ _CUDA_INDEX = re.compile(r"/whl/(?:nightly/|test/)?cu\d{2,3}\b|pypi(?:\.ngc)?\.n
 _OTHER_SYSTEM = re.compile(
     r"(?:sys_platform|platform_system|os_name)\s*==\s*['\"](?:win32|Windows|darwin|Darwin|nt)['\"]"
 )
+
+
+_EDITABLE = re.compile(r"(?:-e|--editable)[\s=]+")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
+_LOCATION = re.compile(r"(?:[a-z+]+://|\.{0,2}/|\.$)")
+_WHEEL = re.compile(r"/([A-Za-z0-9_.]+)-([^-/]+)(?:-[^-/]+)?-[^-/]+-[^-/]+-[^-/]+\.whl")
+_ROCM_INDEX = re.compile(r"^-.*(?:/whl/(?:nightly/|test/)?rocm|repo\.radeon\.com)")
+_PYTORCH = frozenset({"torch", "torchvision", "torchaudio"})
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,8 @@ def load(path: Path, *, constraint: bool = False, _seen: frozenset[Path] = froze
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
+        if path.exists() and not path.is_file():  # a FIFO would be waited for
+            raise RequirementsError(f"{path} is no regular file")
         with path.open("rb") as file:
             data = file.read(_LONGEST + 1)
     except OSError as error:
@@ -88,7 +100,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
     if len(data) > _LONGEST:
         raise RequirementsError(f"{path} is larger than {_LONGEST // 1024 // 1024} MiB; this is no requirements file")
     held, start = "", 0
-    for number, raw in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
+    for number, raw in enumerate(_decoded(path, data).splitlines(), 1):
         start = start or number
         line = _COMMENT.sub("", raw).rstrip()
         if line.endswith("\\"):
@@ -102,9 +114,27 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         yield f"{path}:{start}", held.strip()
 
 
+def _decoded(path: Path, data: bytes) -> str:
+    # pip reads what a byte-order mark says; a file of Windows' Notepad is UTF-16.
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = data.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RequirementsError(f"{path} is no text in UTF-8") from error
+    if "\0" in text:
+        raise RequirementsError(f"{path} is no text: it holds null bytes")
+    return text
+
+
 def _requirement(place: str, line: str, *, constraint: bool) -> Requirement:
     text = _HASH.sub("", line).strip()
-    if text.startswith("-") or re.match(r"(?:[a-z+]+://|\.{0,2}/|\.$)", text):
+    address = _EDITABLE.sub("", text)
+    if _ADDRESS.match(address):
+        # A file or a repository by its address is asked for like any other; a wheel's file name has its name.
+        wheel = _WHEEL.search(address)
+        name = wheel[1] if wheel else address.partition("#egg=")[2].partition("&")[0] or address
+        return Requirement(place, text, normalise(name), "", f"@ {address}", constraint)
+    if text.startswith("-") or _LOCATION.match(text):
         return Requirement(place, text, constraint=constraint)
     match = _NAME.fullmatch(text)
     if match is None:
@@ -124,8 +154,9 @@ def check(requirements: tuple[Requirement, ...], installed: Mapping[str, str]) -
     """
     here = [r for r in requirements if not _OTHER_SYSTEM.search(r.text)]
     asked = [r for r in here if r.name and not r.constraint]
-    bad = [problem for r in here for problem in _cuda(r)]
-    risky = [problem for r in here for problem in _manual(r)]
+    bad = [problem for r in here for problem in (*_nonsense(r), *_cuda(r))]
+    from_rocm = any(_ROCM_INDEX.search(r.text) for r in here)
+    risky = [problem for r in here for problem in (*_manual(r), *_open(r), *_from_pypi(r, installed, from_rocm))]
     if bad:
         first_fix = next((fix for _, fix in bad if fix), "remove the line")
         return fail("requirements", _join([text for text, _ in bad]), first_fix, Code.FAILED)
@@ -147,6 +178,8 @@ def check(requirements: tuple[Requirement, ...], installed: Mapping[str, str]) -
         return warn("requirements", text, f"write {loose[0].name}==VERSION")
     if risky:
         return warn("requirements", _join([text for text, _ in risky]), risky[0][1])
+    if not asked:
+        return skip("requirements", "the file asks for nothing")
     return ok("requirements", f"{plural(len(asked), 'requirements')}, all pinned, none for CUDA only")
 
 
@@ -163,6 +196,9 @@ def _against_container(requirement: Requirement, installed: Mapping[str, str]) -
     have = installed.get(requirement.name)
     if requirement.name not in TORCH_FAMILY or have is None:
         return
+    wheel = _WHEEL.search(requirement.specifier) if requirement.specifier.startswith("@") else None
+    if wheel and unquote(wheel[2]) != have:
+        yield f"{requirement.place}: {requirement.text} would replace the container's {requirement.name} {have}"
     exact = _EXACT.search(requirement.specifier)
     # PEP 440: `==2.3.0` takes every local version of 2.3.0; `==2.3.0+rocm6.2` only that one.
     if exact and exact[1] not in {have, have.partition("+")[0]}:
@@ -195,6 +231,32 @@ def _cuda(requirement: Requirement) -> Iterator[tuple[str, str]]:
         _, instead, note = row
         fix = f"write {instead} instead" if instead else f"remove {requirement.name}"
         yield f"{where}: {requirement.name} works with CUDA only" + (f" ({note})" if note else ""), fix
+
+
+def _nonsense(requirement: Requirement) -> Iterator[tuple[str, str]]:
+    """A line that no installer understands."""
+    if not requirement.name and not requirement.text.startswith("-") and not _LOCATION.match(requirement.text):
+        text = f"{requirement.place}: {one_line(ascii(requirement.text), 80)} is no requirement"
+        yield text, "write NAME==VERSION, or remove the line"
+
+
+def _open(requirement: Requirement) -> Iterator[tuple[str, str]]:
+    """A folder, whose own requirements are not in this file."""
+    editable = _EDITABLE.match(requirement.text)
+    folder = _LOCATION.match(requirement.text) and not requirement.text.endswith(".whl")
+    if (editable or folder) and not requirement.name and not requirement.constraint:
+        text = f"{requirement.place}: {requirement.text} has requirements of its own, which this file does not pin"
+        yield text, "pin them in this file, or install the folder in a step of the job with --no-deps"
+
+
+def _from_pypi(requirement: Requirement, installed: Mapping[str, str], from_rocm: bool) -> Iterator[tuple[str, str]]:
+    """PyTorch's own packages, whose wheels on PyPI are built for CUDA."""
+    name = requirement.name
+    if name not in _PYTORCH or name in installed or from_rocm or requirement.constraint:
+        return
+    if "rocm" not in requirement.specifier:
+        text = f"{requirement.place}: {requirement.text}: the wheel on PyPI is built for CUDA"
+        yield text, "add to the file: --index-url https://download.pytorch.org/whl/rocmX.Y"
 
 
 def _manual(requirement: Requirement) -> Iterator[tuple[str, str]]:

@@ -105,6 +105,8 @@ def load(path: Path) -> Baseline:
         BaselineError: it cannot be read, or is none.
     """
     try:
+        if path.exists() and not path.is_file():  # a FIFO would be waited for
+            raise BaselineError("is no regular file")
         with path.open("rb") as file:
             raw = file.read(_LARGEST + 1)
     except FileNotFoundError:

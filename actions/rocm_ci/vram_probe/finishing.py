@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocm_ci.runner.annotations import Annotation
-from rocm_ci.runner.errors import Code, UsageError
+from rocm_ci.runner.errors import Code, InfraError, UsageError
 from rocm_ci.runner.files import write_atomic
 from rocm_ci.runner.outcome import Outcome
 from rocm_ci.vram_probe import baseline, label
@@ -79,11 +79,7 @@ def outcome(
     tests: Sequence[Mapping[str, object]] = (),
     table_on_stdout: bool = False,
 ) -> tuple[Outcome, str]:
-    """The outcome of a run that was measured, and its table.
-
-    Raises:
-        InfraError: a file that was asked for cannot be written.
-    """
+    """The outcome of a run that was measured, and its table; a file that cannot be written is no pass."""
     limits = request.limits
     growth = (
         baseline.compare(
@@ -115,11 +111,14 @@ def outcome(
         baseline=str(earlier.path or ""),
         tests=tests,
     )
-    _write(request, story)
-    table = tables.text(story)
+    unwritten = _write(request, story)
+    notes += [Annotation("error", f"{error.message}", title="vram-probe") for error in unwritten]
+    table = "\n".join([tables.text(story), *(error.message for error in unwritten)])
+    # A file that is missing makes no pass; a verdict of the code's stays the first cause.
+    lost = unwritten[0] if unwritten and told.code is Code.PASSED else None
     found = Outcome(
-        code=told.code,
-        message=told.message,
+        code=Code.INFRA if lost else told.code,
+        message=lost.message if lost else told.message,
         executed=measured.samples,
         unit="samples",
         report=body.body(story),
@@ -131,7 +130,7 @@ def outcome(
         annotations=notes,
         summary=tables.markdown(story),
         gpus=evidence([gpu.device for gpu in measured.gpus]),
-        help=told.help,
+        help=lost.help if lost else told.help,
     )
     return found, table
 
@@ -167,10 +166,19 @@ def _kept(request: Request, told: Judgement, environ: Mapping[str, str]) -> bool
     return told.verdict == "ok" and not event.startswith("pull_request") and event != "merge_group"
 
 
-def _write(request: Request, story: body.Story) -> None:
-    if request.prometheus:
-        write_atomic(request.prometheus, prometheus.finished(story.measured, story.verdict))
-    if request.svg:
-        write_atomic(request.svg, chart.svg(story.measured, f"VRAM in use: {story.title}"))
-    if request.html:
-        write_atomic(request.html, page.page(story))
+def _write(request: Request, story: body.Story) -> list[InfraError]:
+    """Write the files that were asked for; what could not be written."""
+    wanted: list[tuple[Path | None, Callable[[], str]]] = [
+        (request.prometheus, lambda: prometheus.finished(story.measured, story.verdict)),
+        (request.svg, lambda: chart.svg(story.measured, f"VRAM in use: {story.title}")),
+        (request.html, lambda: page.page(story)),
+    ]
+    return [error for path, text in wanted if path and (error := _unwritten(path, text()))]
+
+
+def _unwritten(path: Path, text: str) -> InfraError | None:
+    try:
+        write_atomic(path, text)
+    except InfraError as error:
+        return error
+    return None

@@ -18,7 +18,7 @@ IDS = [0x1111000000000000, 0x2222000000000000, None, 0x2222FFFFFFFFFFFF]
         ({"HIP_VISIBLE_DEVICES": "2,0"}, (2, 0), ""),
         ({"HIP_VISIBLE_DEVICES": ""}, (0, 1, 2, 3), ""),
         ({"HIP_VISIBLE_DEVICES": "-1"}, (), "no index"),
-        ({"HIP_VISIBLE_DEVICES": "1,1,3"}, (1, 3), ""),
+        ({"HIP_VISIBLE_DEVICES": "1,1,3"}, (1, 3), "twice"),
         ({"HIP_VISIBLE_DEVICES": "1,9,0"}, (1,), "beyond the last of 4"),
         ({"HIP_VISIBLE_DEVICES": "0-3"}, (), "is a range"),
         ({"HIP_VISIBLE_DEVICES": "0, 1"}, (0,), "no index"),

@@ -465,3 +465,11 @@ def test_a_newer_release_than_the_tables_is_told(tree):
 def test_an_empty_path_is_wrong_use_and_not_the_whole_folder(tree, options):
     tree(a_dot_cu="int x;\n")
     assert run("", *options).exit_code == 2
+
+
+def test_a_sarif_file_that_cannot_be_written_hides_no_finding_and_is_no_pass(tree):
+    tree(a_dot_cu="cudaFree(p);\n")
+    code, report = report_of(".", "--sarif", "/dev/full")
+    assert (code, report["summary"]["convertible"]) == (1, 1)
+    tree(a_dot_cu="hipFree(p);\n")
+    assert report_of(".", "--sarif", "/dev/full")[0] == 3

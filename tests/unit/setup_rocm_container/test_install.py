@@ -160,3 +160,10 @@ def test_uv_installs_into_the_jobs_interpreter(tmp_path: Path) -> None:
     inside = install.find_installer("uv", "/venv/bin/python", str(tmp_path), lambda: True, lambda: True)
     assert isinstance(inside, Installer)
     assert "--system" not in inside.command
+
+
+def test_a_build_that_cannot_be_read_is_no_sign_that_nothing_changed() -> None:
+    silent = TorchBuild(present=True, version="2.4.0", packages={"torch": "2.4.0"})
+    kept = install.check_kept(silent, silent, "6.2")
+    assert kept.status == "warn"
+    assert "cannot be read" in kept.message

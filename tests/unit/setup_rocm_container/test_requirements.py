@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,6 @@ transformers[torch]==4.48.0 \\
     --hash=sha256:0000000000000000000000000000000000000000000000000000000000000000
 amd-aiter @ https://example.org/amd_aiter-0.1.3-py3-none-any.whl
 mylib @ git+https://example.org/mylib@0123456789abcdef0123456789abcdef01234567
--e .
-./local
 torch
 torch==2.6.0
 triton>=3
@@ -97,15 +96,69 @@ def test_another_torch_than_the_containers_is_refused_before_anything_is_install
     found = judge(tmp_path, "torch==2.5.1\n")
     assert (found.status, found.fault) == ("fail", Code.FAILED)
     assert "would replace the container's torch 2.6.0+rocm6.3" in found.message
-    assert judge(tmp_path, "torch==2.5.1\n", {}).status == "ok"
+    assert judge(tmp_path, "torch @ https://example.org/torch-2.6.0-cp311-cp311-linux_x86_64.whl\n").status == "fail"
+    kept = "torch @ https://example.org/torch-2.6.0%2Brocm6.3-cp311-cp311-linux_x86_64.whl\n"
+    assert judge(tmp_path, kept).status == "ok"
     assert judge(tmp_path, "torch==2.6.0+rocm6.2\n").status == "fail"
+
+
+def test_pytorch_from_pypi_is_told_where_the_container_has_none(tmp_path: Path) -> None:
+    found = judge(tmp_path, "torch==2.5.1\n", {})
+    assert found.status == "warn"
+    assert "the wheel on PyPI is built for CUDA" in found.message
+    index = "--index-url https://download.pytorch.org/whl/rocm6.3\n"
+    assert judge(tmp_path, f"{index}torch==2.5.1\n", {}).status == "ok"
+    assert judge(tmp_path, "torchvision==0.19.0\n").status == "warn"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git+https://example.org/y",
+        "-e git+https://example.org/y#egg=y",
+        "this is not a req!!",
+        "https://example.org/torch-2.4.0-cp311-none-any.whl",
+    ],
+)
+def test_a_line_that_names_no_package_is_looked_at_all_the_same(tmp_path: Path, line: str) -> None:
+    found = judge(tmp_path, f"pytest==8.3.4\n{line}\n")
+    assert (found.status, found.fault) == ("fail", Code.FAILED)
+    assert "requirements-rocm.txt:2" in found.message
+
+
+@pytest.mark.parametrize("line", ["-e .", "./local", "-e ./local", "--editable=/opt/x"])
+def test_a_folder_brings_requirements_that_nothing_pins(tmp_path: Path, line: str) -> None:
+    found = judge(tmp_path, f"pytest==8.3.4\n{line}\n")
+    assert found.status == "warn"
+    assert "requirements of its own" in found.message
+
+
+def test_a_file_of_windows_is_read_as_pip_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "requirements-rocm.txt"
+    path.write_bytes("nvidia-cublas-cu12==12.4\n".encode("utf-16"))
+    assert "works with CUDA only" in check(load(path), TORCH).message
+
+
+@pytest.mark.parametrize("data", [b"a\xff\xfe\n", b"a\0b\n"])
+def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "requirements-rocm.txt"
+    path.write_bytes(data)
+    with pytest.raises(RequirementsError, match="is no text"):
+        load(path)
+
+
+def test_a_file_that_asks_for_nothing_is_no_pass(tmp_path: Path) -> None:
+    assert judge(tmp_path, "# nothing\n").status == "skip"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(RequirementsError, match="cannot be read: no such file"):
         load(tmp_path / "none.txt")
-    with pytest.raises(RequirementsError, match="cannot be read"):
+    with pytest.raises(RequirementsError, match="no regular file"):
         load(tmp_path)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(RequirementsError, match="no regular file"):
+        load(tmp_path / "fifo")
 
 
 @given(st.binary(max_size=400))

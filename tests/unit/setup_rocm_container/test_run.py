@@ -105,7 +105,6 @@ def test_a_healthy_machine_is_green_with_evidence(node: FakeNode, tmp_path: Path
         (["--expect-os", "ubuntu-24.04"], "os"),
         (["--expect-kernel", "6.11"], "kernel"),
         (["--visible-devices", "0,9"], "visible-devices"),
-        (["--visible-devices", "0-3"], "visible-devices"),
     ],
 )
 def test_a_broken_promise_is_the_nodes_fault(node: FakeNode, tmp_path: Path, options: list[str], name: str) -> None:
@@ -465,3 +464,13 @@ def test_it_runs_without_torch_in_a_python_of_its_own(node: FakeNode, tmp_path: 
     }
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + shlex.join(command)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--visible-devices", "0-3"], ["--visible-devices", "1,1"], ["--min-rocm", "6,2"], ["--min-rocm", "6.x"]],
+)
+def test_a_malformed_value_is_wrong_use(tmp_path: Path, options: list[str]) -> None:
+    result, _ = call(FakeNode(tmp_path / "node", [FakeGpu("0000:05:00.0")]), tmp_path, *options)
+    assert result.exit_code == 2
+    assert options[0] in result.output

@@ -343,6 +343,14 @@ def test_a_file_that_cannot_be_written_is_no_pass(probe: Probe, option: str) -> 
     assert "Traceback" not in done.stderr
 
 
+def test_a_file_that_cannot_be_written_hides_no_verdict(probe: Probe) -> None:
+    done = probe.run("exit 5", "--html", "/dev/full")
+    assert done.returncode == 5, done.stderr
+    assert "cannot write /dev/full" in done.stderr
+    assert "the command exited with status 5" in done.stderr
+    assert probe.report["verdict"] == "ok"
+
+
 def test_a_full_disk_is_no_pass(probe: Probe) -> None:
     done = probe.run("true", "--prometheus", "/dev/full")
     assert done.returncode == 3

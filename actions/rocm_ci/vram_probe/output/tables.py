@@ -53,7 +53,9 @@ def text(story: Story) -> str:
         ]
         lines.append("  ".join(cells).rstrip())
     measured = story.measured
-    lines.append(f"{plural(measured.samples, 'samples')} in {measured.seconds:.1f} s from {measured.source}")
+    unread = sum(measured.unreadable)
+    failed = f"; {unread:,} readings failed, so a peak may have been missed" if unread else ""
+    lines.append(f"{plural(measured.samples, 'samples')} in {measured.seconds:.1f} s from {measured.source}{failed}")
     return "\n".join(lines)
 
 
