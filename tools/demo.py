@@ -130,7 +130,7 @@ def main() -> int:
         ("setup-rocm-container: infra", "gate: failed", "gate: infra"),
     )
 
-    title("5. The same check on a recorded node: eight MI300X, as the kernel shows them below a folder")
+    title("5. The same check on a made-up node: eight MI300X with the figures of a recorded one")
     node = made_node(DEMO / "node")
     ok &= check_node(node, "gfx942", 0)
     ok &= check_node(node, "gfx90a", 3)

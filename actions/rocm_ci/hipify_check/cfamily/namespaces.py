@@ -187,7 +187,7 @@ def _used(context: Context, start: int, end: int, name: bytes) -> bool:
     code = context.code
     if word_before(code, start) == b"namespace":
         opened = code[end : end + 64].lstrip()[:1] == b"{"
-        if opened and name in _REOPENED and b"hip" not in code[end : end + _LOOK_INSIDE]:
+        if opened and name in _REOPENED and b"hipcub" not in code[end : end + _LOOK_INSIDE]:
             return False  # the tree adds to NVIDIA's namespace, which does not make the rest of it its own
         if opened or _ALIAS.match(code, end):
             if context.live(start):

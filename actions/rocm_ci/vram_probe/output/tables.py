@@ -54,7 +54,7 @@ def text(story: Story) -> str:
         lines.append("  ".join(cells).rstrip())
     measured = story.measured
     unread = sum(measured.unreadable)
-    failed = f"; {unread:,} readings failed, so a peak may have been missed" if unread else ""
+    failed = f"; {plural(unread, 'readings')} failed, so a peak may have been missed" if unread else ""
     lines.append(f"{plural(measured.samples, 'samples')} in {measured.seconds:.1f} s from {measured.source}{failed}")
     return "\n".join(lines)
 
